@@ -1,0 +1,271 @@
+// Package ledger is the database of one schedule: a real SQLite file that is
+// put back to the exercise's start before each schedule. Every instance of the
+// handler has its own connections, so that locks, SQLITE_BUSY and rollback are
+// SQLite's own. The grader looks at the same file through a connection that
+// the submission cannot reach.
+//
+// What differs from a database in production: there is no fsync (nothing here
+// has to survive a power cut), the busy time-out is zero, `now` and random()
+// come from the schedule, and a submission may not leave its file: see rules.go.
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// MaxConns is how many connections one instance may hold at once.
+const MaxConns = 8
+
+// Limits bound what one statement may cost.
+type Limits struct {
+	Statement time.Duration // wall clock; 0: 2 s
+	Rows      int           // of one result; 0: 10,000
+	Bytes     int           // of one result; 0: 1 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Statement == 0 {
+		l.Statement = 2 * time.Second
+	}
+	if l.Rows == 0 {
+		l.Rows = 10_000
+	}
+	if l.Bytes == 0 {
+		l.Bytes = 1 << 20
+	}
+	return l
+}
+
+// Statement is SQL with its arguments, for setting up an exercise.
+type Statement struct {
+	SQL  string
+	Args []driver.NamedValue
+}
+
+// Ledger is one SQLite file and the connections to it. It is not safe for
+// concurrent use: a schedule runs one effect at a time.
+type Ledger struct {
+	dir    string
+	path   string
+	limits Limits
+	now    func() time.Time
+	driver *sqlite.Driver // the submission's: functions of the schedule's clock
+	rand   *rand.Rand
+	image  []byte // the file at the start of a schedule
+	guard  map[string]bool
+
+	conns   map[connKey]*Conn
+	grader  driver.Conn // ours: no rules; nil until asked for
+	columns map[string][]string
+	calc    driver.Conn // evaluates SQLite's own date functions
+}
+
+type connKey struct {
+	instance string
+	id       uint64
+}
+
+// Open makes a ledger with its files in a new folder below parent. now is the
+// schedule's clock. Close removes the folder.
+func Open(ctx context.Context, parent string, limits Limits, now func() time.Time) (*Ledger, error) {
+	dir, err := os.MkdirTemp(parent, "ledger-")
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	l := &Ledger{
+		dir: dir, path: filepath.Join(dir, "schedule.db"), limits: limits.withDefaults(), now: now,
+		driver: &sqlite.Driver{}, conns: map[connKey]*Conn{}, guard: map[string]bool{},
+	}
+	if l.calc, err = new(sqlite.Driver).Open(":memory:"); err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), os.RemoveAll(dir))
+	}
+	if err := l.registerFunctions(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// Prepare runs the schema and then the statements in an empty database and
+// keeps the result as the start of every schedule. Tables of the schema are
+// guarded: a submission can neither drop nor alter them.
+func (l *Ledger) Prepare(ctx context.Context, schema string, setup []Statement) error {
+	l.image = nil
+	if err := l.Reset(1); err != nil {
+		return err
+	}
+	c, err := l.graderConn()
+	if err != nil {
+		return err
+	}
+	if _, err := execRaw(ctx, c, schema, nil); err != nil {
+		return fmt.Errorf("run schema: %w", err)
+	}
+	for _, s := range setup {
+		if _, err := execRaw(ctx, c, s.SQL, s.Args); err != nil {
+			return fmt.Errorf("set up %q: %w", s.SQL, err)
+		}
+	}
+	names, err := l.Query(ctx, `SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view', 'trigger', 'index')`)
+	if err != nil {
+		return err
+	}
+	l.guard = map[string]bool{}
+	for _, row := range names.Rows {
+		l.guard[fmt.Sprint(row[0])] = true
+	}
+	if _, err := execRaw(ctx, c, "PRAGMA wal_checkpoint(TRUNCATE)", nil); err != nil {
+		return fmt.Errorf("keep the start of a schedule: %w", err)
+	}
+	if err := l.closeConns(); err != nil {
+		return err
+	}
+	if l.image, err = os.ReadFile(l.path); err != nil {
+		return fmt.Errorf("keep the start of a schedule: %w", err)
+	}
+	return nil
+}
+
+// Reset closes every connection and puts the file back to what Prepare left.
+// seed is what random() draws from.
+func (l *Ledger) Reset(seed uint64) error {
+	if err := l.closeConns(); err != nil {
+		return err
+	}
+	l.rand = rand.New(rand.NewPCG(seed, 0x6c6564676572)) //nolint:gosec // a schedule's randomness must repeat
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(l.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("reset ledger: %w", err)
+		}
+	}
+	if err := os.WriteFile(l.path, l.image, 0o600); err != nil {
+		return fmt.Errorf("reset ledger: %w", err)
+	}
+	return nil
+}
+
+// Close closes every connection and removes the files.
+func (l *Ledger) Close() error {
+	return errors.Join(l.closeConns(), l.calc.Close(), os.RemoveAll(l.dir))
+}
+
+func (l *Ledger) closeConns() error {
+	var errs []error
+	for key, c := range l.conns {
+		errs = append(errs, c.raw.Close())
+		delete(l.conns, key)
+	}
+	if l.grader != nil {
+		errs = append(errs, l.grader.Close())
+		l.grader = nil
+	}
+	l.columns = map[string][]string{}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close ledger: %w", err)
+	}
+	return nil
+}
+
+// Kill is the death of an instance's process: its connections close, open
+// transactions roll back, their locks are free.
+func (l *Ledger) Kill(instance string) error {
+	var errs []error
+	for key, c := range l.conns {
+		if key.instance == instance {
+			errs = append(errs, c.raw.Close())
+			delete(l.conns, key)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("kill connections of %s: %w", instance, err)
+	}
+	return nil
+}
+
+// OpenTransactions says how many transactions an instance has open: a handler
+// that returns with one has forgotten to commit or to roll back.
+func (l *Ledger) OpenTransactions(instance string) int {
+	n := 0
+	for key, c := range l.conns {
+		if key.instance == instance && c.tx != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Query runs SQL on the grader's own connection, outside the rules, with the
+// limits of a statement. It sees what is committed.
+func (l *Ledger) Query(ctx context.Context, query string, args ...driver.NamedValue) (Rowset, error) {
+	c, err := l.graderConn()
+	if err != nil {
+		return Rowset{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.limits.Statement)
+	defer cancel()
+	return l.read(ctx, c, query, args)
+}
+
+// Exec runs SQL on the grader's own connection: the tables of the harness.
+func (l *Ledger) Exec(ctx context.Context, query string, args ...driver.NamedValue) error {
+	c, err := l.graderConn()
+	if err != nil {
+		return err
+	}
+	_, err = execRaw(ctx, c, query, args)
+	return err
+}
+
+// State is a hash of everything committed: schema and rows of every table in
+// the order of their content, so that two histories that leave the same rows
+// have the same state.
+func (l *Ledger) State(ctx context.Context) ([32]byte, error) {
+	tables, err := l.Query(ctx, `SELECT name, coalesce(sql, '') FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	h := sha256.New()
+	for _, t := range tables.Rows {
+		rows, err := l.Query(ctx, fmt.Sprintf("SELECT * FROM main.%s ORDER BY %s", quote(fmt.Sprint(t[0])), orderAll(len(l.columnsOf(fmt.Sprint(t[0]))))))
+		if err != nil {
+			return [32]byte{}, err
+		}
+		for _, text := range []string{fmt.Sprint(t[0]), fmt.Sprint(t[1]), formatRows(rows.Rows)} {
+			h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+			h.Write([]byte(text))
+		}
+	}
+	return [32]byte(h.Sum(nil)), nil
+}
+
+func (l *Ledger) graderConn() (driver.Conn, error) {
+	if l.grader == nil {
+		c, err := new(sqlite.Driver).Open(l.dsn())
+		if err != nil {
+			return nil, fmt.Errorf("open ledger: %w", err)
+		}
+		l.grader = c
+	}
+	return l.grader, nil
+}
+
+// dsn sets what a connection needs. WAL is what a careful service uses and lets
+// a reader see the last commit while a writer is open; max_page_count keeps the
+// file below 16 MiB.
+func (l *Ledger) dsn() string {
+	q := url.Values{"_pragma": {
+		"journal_mode(WAL)", "busy_timeout(0)", "synchronous(OFF)", "max_page_count(4096)", "wal_autocheckpoint(0)",
+	}}
+	return (&url.URL{Scheme: "file", Path: l.path, RawQuery: q.Encode()}).String()
+}

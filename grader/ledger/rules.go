@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// authorise decides while a statement is compiled whether it stays inside the
+// submission's database. It looks at what SQLite is about to do and never at
+// the text, so no spelling gets around it: VACUUM INTO arrives as an ATTACH,
+// and pragma_table_info() as a PRAGMA. https://sqlite.org/c3ref/set_authorizer.html
+func (c *Conn) authorise(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
+	if why := c.l.refuses(action, arg1, arg2); why != "" {
+		c.refused = why
+		return sqlite.AuthorizerDeny
+	}
+	return sqlite.AuthorizerOK
+}
+
+func (l *Ledger) refuses(action sqlite.AuthorizerActionCode, arg1, arg2 string) string {
+	switch action {
+	case sqlite.AuthAttach, sqlite.AuthDetach:
+		return "ATTACH, DETACH and VACUUM reach files outside the sandbox's database."
+	case sqlite.AuthPragma:
+		return "PRAGMA changes the connection, which belongs to the harness."
+	case sqlite.AuthCreateVTable, sqlite.AuthDropVTable:
+		return "Virtual tables are not available in the sandbox."
+	case sqlite.AuthFunction:
+		if strings.EqualFold(arg2, "load_extension") {
+			return "load_extension would run code outside the sandbox."
+		}
+	case sqlite.AuthDropTable, sqlite.AuthDropView, sqlite.AuthDropTrigger, sqlite.AuthDropIndex:
+		if l.guard[strings.ToLower(arg1)] {
+			return "The tables of the exercise cannot be dropped."
+		}
+	case sqlite.AuthAlterTable: // arg1 is the database, arg2 the table
+		if l.guard[strings.ToLower(arg2)] {
+			return "The tables of the exercise cannot be altered."
+		}
+	default:
+	}
+	return ""
+}
