@@ -13,19 +13,25 @@
 // Reader reports a short or malformed buffer through Err and never panics.
 package abi
 
-// Operations. SQL operations and OpCommit… are effects: each is a point at
-// which the host may schedule another instance, crash this one, or answer with
-// an error. OpRecord, OpReturn, OpPrepare and OpMore are not.
+// Operations, with the request and the reply of each. Those of SQL are effects,
+// except OpPrepare and OpCloseConn: each is a point at which the host may
+// schedule another instance, crash this one, or answer with an error. OpRecord,
+// OpReturn, OpPrepare, OpMore and OpCloseConn are no effects.
+//
+// A connection is a number from 1 to MaxConns that the guest chooses. The host
+// opens it when it is first mentioned, so that a fresh process pays no call for
+// it, and forgets it at OpCloseConn or when the process dies.
 const (
-	OpRecord   = 1 // –                           → record
-	OpReturn   = 2 // text of the error, "" nil   → –
-	OpMore     = 3 // –                           → the reply that did not fit
-	OpPrepare  = 4 // position, sql               → error
-	OpExec     = 5 // position, sql, args         → error, rows affected, last insert id
-	OpQuery    = 6 // position, sql, args         → error, columns, rows
-	OpBegin    = 7 // position, read-only         → error
-	OpCommit   = 8 // position                    → error
-	OpRollback = 9 // position                    → error
+	OpRecord    = 1  // –         → Record
+	OpReturn    = 2  // Return    → –
+	OpMore      = 3  // –         → the reply that did not fit
+	OpPrepare   = 4  // Statement → Error
+	OpExec      = 5  // Statement → ExecReply
+	OpQuery     = 6  // Statement → QueryReply
+	OpBegin     = 7  // Begin     → Error
+	OpCommit    = 8  // End       → Error
+	OpRollback  = 9  // End       → Error
+	OpCloseConn = 10 // End       → –
 )
 
 // Limits that the host enforces; the guest's sources know them only to give
@@ -33,4 +39,5 @@ const (
 const (
 	MaxRequest = 1 << 20 // bytes of one request
 	MaxReply   = 4 << 20 // bytes of one reply
+	MaxConns   = 8       // connections that one instance has open at once
 )

@@ -1,0 +1,312 @@
+package abi
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"math"
+	"time"
+)
+
+// Position is the candidate's line that caused an effect: the base name of the
+// file and the line from 1. The zero Position means that no line of the
+// candidate was on the stack, as when database/sql cleans up by itself.
+type Position struct {
+	File string
+	Line int
+}
+
+// AppendPosition appends p.
+func AppendPosition(b []byte, p Position) []byte {
+	return AppendUint(AppendString(b, p.File), uint64(p.Line))
+}
+
+// Position reads what AppendPosition wrote.
+func (r *Reader) Position() Position {
+	file, line := r.String(), r.Uint()
+	if line > math.MaxInt32 {
+		r.fail(errMalformed)
+		return Position{}
+	}
+	return Position{file, int(line)}
+}
+
+// Header is a header of a record.
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// Record is what the host delivers to the handler.
+type Record struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Key       []byte // nil when the record has none
+	Value     []byte
+	Headers   []Header
+	Timestamp time.Time
+	// Deadline is when the handler's context ends, in virtual time; the zero
+	// time means never.
+	Deadline time.Time
+}
+
+// AppendRecord appends rec.
+func AppendRecord(b []byte, rec Record) []byte {
+	b = AppendString(b, rec.Topic)
+	b = AppendInt(b, int64(rec.Partition))
+	b = AppendInt(b, rec.Offset)
+	b = AppendBytes(b, rec.Key)
+	b = AppendBytes(b, rec.Value)
+	b = AppendUint(b, uint64(len(rec.Headers)))
+	for _, h := range rec.Headers {
+		b = AppendBytes(AppendString(b, h.Key), h.Value)
+	}
+	b = AppendTime(b, rec.Timestamp)
+	return AppendTime(b, rec.Deadline)
+}
+
+// Record reads what AppendRecord wrote.
+func (r *Reader) Record() Record {
+	rec := Record{
+		Topic:     r.String(),
+		Partition: int32(r.int(math.MinInt32, math.MaxInt32)),
+		Offset:    r.Int(),
+		Key:       r.Bytes(),
+		Value:     r.Bytes(),
+	}
+	for range r.Count() {
+		rec.Headers = append(rec.Headers, Header{r.String(), r.Bytes()})
+	}
+	rec.Timestamp = r.Time()
+	rec.Deadline = r.Time()
+	return rec
+}
+
+// Return is how the handler ended. An error may have an empty text, so the
+// text alone does not say whether there was one.
+type Return struct {
+	Failed bool
+	Text   string
+}
+
+// AppendReturn appends ret.
+func AppendReturn(b []byte, ret Return) []byte {
+	return AppendString(AppendBool(b, ret.Failed), ret.Text)
+}
+
+// Return reads what AppendReturn wrote.
+func (r *Reader) Return() Return { return Return{r.Bool(), r.String()} }
+
+// Statement is SQL on a connection. OpPrepare has no arguments.
+type Statement struct {
+	Conn uint64
+	At   Position
+	SQL  string
+	Args []driver.NamedValue // in order of Ordinal, from 1
+}
+
+// AppendStatement appends s. The ordinals are the places in Args.
+func AppendStatement(b []byte, s Statement) []byte {
+	b = AppendPosition(AppendUint(b, s.Conn), s.At)
+	b = AppendString(b, s.SQL)
+	b = AppendUint(b, uint64(len(s.Args)))
+	for _, a := range s.Args {
+		b = AppendValue(AppendString(b, a.Name), a.Value)
+	}
+	return b
+}
+
+// Statement reads what AppendStatement wrote.
+func (r *Reader) Statement() Statement {
+	s := Statement{Conn: r.Uint(), At: r.Position(), SQL: r.String()}
+	for i := range r.Count() {
+		s.Args = append(s.Args, driver.NamedValue{Name: r.String(), Ordinal: i + 1, Value: r.Value()})
+	}
+	return s
+}
+
+// Begin starts a transaction. The driver that we imitate ignores the isolation
+// level, so it is not sent.
+type Begin struct {
+	Conn     uint64
+	At       Position
+	ReadOnly bool
+}
+
+// AppendBegin appends m.
+func AppendBegin(b []byte, m Begin) []byte {
+	return AppendBool(AppendPosition(AppendUint(b, m.Conn), m.At), m.ReadOnly)
+}
+
+// Begin reads what AppendBegin wrote.
+func (r *Reader) Begin() Begin { return Begin{r.Uint(), r.Position(), r.Bool()} }
+
+// End ends a transaction or a connection.
+type End struct {
+	Conn uint64
+	At   Position
+}
+
+// AppendEnd appends m.
+func AppendEnd(b []byte, m End) []byte { return AppendPosition(AppendUint(b, m.Conn), m.At) }
+
+// EndRequest reads what AppendEnd wrote.
+func (r *Reader) EndRequest() End { return End{r.Uint(), r.Position()} }
+
+// ErrorKind says which Go error a reply stands for.
+type ErrorKind byte
+
+// The kinds of errors.
+const (
+	NoError          ErrorKind = iota
+	SQLiteError                // a *sqlite.Error of the real driver
+	Canceled                   // context.Canceled
+	DeadlineExceeded           // context.DeadlineExceeded
+	BadConn                    // driver.ErrBadConn
+	OtherError                 // an error of which only the text is known
+)
+
+// Error is an error in a reply.
+type Error struct {
+	Kind ErrorKind
+	Code int    // SQLiteError only: the extended result code
+	Text string // SQLiteError and OtherError only
+}
+
+// ErrorOf translates an error of the real driver. An error with a method
+// Code() int is SQLite's.
+func ErrorOf(err error) Error {
+	var coded interface {
+		error
+		Code() int
+	}
+	switch {
+	case err == nil:
+		return Error{}
+	case errors.As(err, &coded):
+		return Error{Kind: SQLiteError, Code: coded.Code(), Text: coded.Error()}
+	case errors.Is(err, context.Canceled):
+		return Error{Kind: Canceled}
+	case errors.Is(err, context.DeadlineExceeded):
+		return Error{Kind: DeadlineExceeded}
+	case errors.Is(err, driver.ErrBadConn):
+		return Error{Kind: BadConn}
+	default:
+		return Error{Kind: OtherError, Text: err.Error()}
+	}
+}
+
+// AppendError appends e.
+func AppendError(b []byte, e Error) []byte {
+	b = append(b, byte(e.Kind))
+	switch e.Kind {
+	case SQLiteError:
+		return AppendString(AppendInt(b, int64(e.Code)), e.Text)
+	case OtherError:
+		return AppendString(b, e.Text)
+	default:
+		return b
+	}
+}
+
+// Error reads what AppendError wrote.
+func (r *Reader) Error() Error {
+	e := Error{Kind: ErrorKind(r.byte())}
+	switch e.Kind {
+	case NoError, Canceled, DeadlineExceeded, BadConn:
+	case SQLiteError:
+		e.Code = int(r.int(math.MinInt32, math.MaxInt32))
+		e.Text = r.String()
+	case OtherError:
+		e.Text = r.String()
+	default:
+		r.fail(errMalformed)
+		return Error{}
+	}
+	return e
+}
+
+// ExecReply is what a statement without rows answers. The numbers are sent
+// only when there is no error.
+type ExecReply struct {
+	Err          Error
+	RowsAffected int64
+	LastInsertID int64
+}
+
+// AppendExecReply appends m.
+func AppendExecReply(b []byte, m ExecReply) []byte {
+	b = AppendError(b, m.Err)
+	if m.Err.Kind != NoError {
+		return b
+	}
+	return AppendInt(AppendInt(b, m.RowsAffected), m.LastInsertID)
+}
+
+// ExecReply reads what AppendExecReply wrote.
+func (r *Reader) ExecReply() ExecReply {
+	m := ExecReply{Err: r.Error()}
+	if m.Err.Kind == NoError {
+		m.RowsAffected = r.Int()
+		m.LastInsertID = r.Int()
+	}
+	return m
+}
+
+// Column is a column of a result: its name, and the declared type in upper
+// case as the real driver reports it, or "".
+type Column struct{ Name, Type string }
+
+// QueryReply is a whole result. Columns and rows are sent only when there is
+// no error; each row has one value per column.
+type QueryReply struct {
+	Err     Error // of the query itself
+	Columns []Column
+	Rows    [][]driver.Value
+	// Late is the error that comes after the last row, from Rows.Err.
+	Late Error
+}
+
+// AppendQueryReply appends m.
+func AppendQueryReply(b []byte, m QueryReply) []byte {
+	b = AppendError(b, m.Err)
+	if m.Err.Kind != NoError {
+		return b
+	}
+	b = AppendUint(b, uint64(len(m.Columns)))
+	for _, c := range m.Columns {
+		b = AppendString(AppendString(b, c.Name), c.Type)
+	}
+	b = AppendUint(b, uint64(len(m.Rows)))
+	for _, row := range m.Rows {
+		for _, v := range row {
+			b = AppendValue(b, v)
+		}
+	}
+	return AppendError(b, m.Late)
+}
+
+// QueryReply reads what AppendQueryReply wrote.
+func (r *Reader) QueryReply() QueryReply {
+	m := QueryReply{Err: r.Error()}
+	if m.Err.Kind != NoError {
+		return m
+	}
+	for range r.Count() {
+		m.Columns = append(m.Columns, Column{r.String(), r.String()})
+	}
+	rows := r.Count()
+	if rows > 0 && len(m.Columns) == 0 { // they would take no bytes
+		r.fail(errMalformed)
+	}
+	for i := 0; i < rows && r.err == nil; i++ {
+		row := make([]driver.Value, len(m.Columns))
+		for c := range row {
+			row[c] = r.Value()
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	m.Late = r.Error()
+	return m
+}
