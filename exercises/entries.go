@@ -1,0 +1,57 @@
+package exercises
+
+import "slices"
+
+// Entry is a way in which the harness and a submission work together: who
+// polls, who commits, and which functions the submission defines.
+type Entry struct {
+	Name      string
+	Functions []string // each must be defined, in package handler
+	Services  []string // what an exercise with this entry may ask for
+}
+
+// Entries lists the entries that exercise.yaml may name.
+func Entries() []Entry {
+	return []Entry{
+		{Name: "handler", Functions: []string{"Handle"}, Services: []string{"redis", "gateway", "kafka"}},
+		{Name: "batch", Functions: []string{"HandleBatch"}},
+		{Name: "offsets", Functions: []string{"StartOffset", "Handle"}},
+		{Name: "relay", Functions: []string{"Handle", "Relay"}},
+		{Name: "consumer", Functions: []string{"Run"}},
+		{Name: "producer", Functions: []string{"Publish"}},
+	}
+}
+
+// Phases lists the names that `phases` in exercise.yaml may hold, in the order
+// in which the grader runs them.
+func Phases() []string {
+	return []string{
+		"happy-path", "redelivery", "producer-duplicate", "crash-points", "zombie",
+		"transient-errors", "lost-replies", "two-records", "interleavings", "double-crash",
+		"crash-and-interleave", "clock-jumps", "rewind", "cluster", "random",
+	}
+}
+
+func entry(name string) (Entry, bool) {
+	all := Entries()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return all[i], true
+}
+
+// databases that a schedule can run against.
+func databases() []string { return []string{"sqlite", "read-committed"} }
+
+// invariantKinds are what a violating row can mean.
+func invariantKinds() []string {
+	return []string{"duplicate", "lost", "misordered", "stuck", "leaked"}
+}
+
+// findingKinds are what a wrong handler can be found by. They are the kinds of
+// grader/verdict, which this package does not import; a test of packcheck
+// would notice a difference as a wrong handler that never fails as declared.
+func findingKinds() []string {
+	return append(invariantKinds(), "crash", "timeout", "memory", "output", "compile", "policy")
+}

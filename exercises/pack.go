@@ -1,0 +1,93 @@
+// Package exercises is what we ask: packs as data. It loads and checks their
+// form; whether an exercise behaves as it promises is grader/packcheck's work.
+// It knows no grader and no web.
+package exercises
+
+// Pack is a set of exercises that is installed, versioned and licensed as one.
+type Pack struct {
+	ID        string // "core"; the first part of an exercise's name
+	UUID      string
+	Version   string            // semver
+	Title     map[string]string // by language
+	Licence   string
+	Credits   []string
+	Requires  []string    // ids of the packs whose exercises its prerequisites may name
+	Languages []string    // every text of every exercise is there in each of them
+	Exercises []*Exercise // in the order in which the site shows them
+}
+
+// File is one file of a submission, a starter or a solution.
+type File struct {
+	Name    string // without a folder: "handler.go"
+	Content []byte
+}
+
+// Exercise is one task.
+type Exercise struct {
+	Pack    string // id of its pack
+	Slug    string
+	UUID    string
+	Version string
+
+	Level   int // 1 to 4
+	Minutes int // what a prepared candidate needs
+
+	Entry     string   // "handler", "batch", …: see Entries
+	Services  []string // "redis", "gateway", "kafka" beside the database
+	Databases []string // "sqlite", "read-committed"
+	Editable  []string // the file names that a submission may contain
+
+	Title         map[string]string
+	Concepts      []string
+	Prerequisites []string // pack/slug
+	Questions     []string // slugs of the question bank
+	Visibility    string   // "public" or "assigned"
+	Phases        []string // nil: all that the entry supports
+	Limits        Limits
+	Invariants    []Invariant
+	Rubric        []string
+
+	Statement map[string]string   // Markdown by language
+	Hints     map[string][]Hint   // in order
+	Approach  map[string]string   // shown after a pass
+	Schema    string              // SQL, before the first record
+	Events    Events              // what is produced
+	Starter   []File              // in the order of Editable
+	Solutions []Sample            // by name
+	Wrong     []Sample            // by name
+	Expect    map[string]Expected // by name of the wrong handler
+}
+
+// Name is "pack/slug", as the command line and addresses use it.
+func (e *Exercise) Name() string { return e.Pack + "/" + e.Slug }
+
+// Hint is one section of hints.<lang>.md.
+type Hint struct{ Title, Text string }
+
+// Sample is a submission that comes with an exercise.
+type Sample struct {
+	Name  string
+	Files []File
+}
+
+// Expected says how a wrong handler must fail.
+type Expected struct {
+	Kinds   []string // each must be found
+	May     []string // these may be found too, others must not
+	Message []string // words that some message must contain
+}
+
+// Limits bound one schedule. Zero means the sandbox's default.
+type Limits struct {
+	HostCalls int // effects in one delivery
+}
+
+// Invariant is a query whose every row is one violation. The column "object"
+// names what is violated.
+type Invariant struct {
+	Name    string
+	Kind    string            // duplicate, lost, misordered, stuck, leaked
+	SQL     string            // one SELECT
+	Object  string            // the field of events.yaml whose value the column "object" holds
+	Message map[string]string // by language; {column} stands for the row's value
+}
