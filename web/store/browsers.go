@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"redeliver/web/store/db"
+)
+
+// Browser names the browser that wrote something: the hash of the token in its
+// cookie. The zero value is a browser without a cookie, which owns nothing.
+type Browser string
+
+// BrowserOf hashes a token. The token has 128 random bits, so a plain hash
+// cannot be turned back.
+func BrowserOf(token string) Browser {
+	if token == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(token))
+	return Browser(hex.EncodeToString(sum[:]))
+}
+
+// TouchBrowser finds or creates the row of a browser inside a transaction and
+// returns its key.
+func TouchBrowser(ctx context.Context, q *db.Queries, b Browser, now time.Time) (int64, error) {
+	if b == "" {
+		return 0, fmt.Errorf("touch browser: %w", ErrNotFound)
+	}
+	id, err := q.TouchBrowser(ctx, db.TouchBrowserParams{TokenHash: string(b), Now: now.UnixMilli()})
+	if err != nil {
+		return 0, fmt.Errorf("touch browser: %w", err)
+	}
+	return id, nil
+}
+
+// ForgetBrowsers deletes browsers that have written nothing since before, with
+// their drafts and submissions, and says how many there were.
+func (s *Store) ForgetBrowsers(ctx context.Context, before time.Time) (int64, error) {
+	n, err := db.New(s.Write).DeleteBrowsersUnseen(ctx, before.UnixMilli())
+	if err != nil {
+		return 0, fmt.Errorf("forget browsers: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"redeliver/web/store/db"
+)
+
+// What is kept of the drafts of one browser and exercise; beyond it the oldest
+// versions go.
+const (
+	MaxDraftVersions = 200
+	MaxDraftBytes    = 4 << 20
+)
+
+// Draft is one version of what a browser wrote for an exercise.
+type Draft struct {
+	Version int64 // from 1
+	Files   []File
+	SavedAt time.Time
+}
+
+// DraftInfo is a Draft without its text.
+type DraftInfo struct {
+	Version int64
+	Size    int64 // bytes
+	SavedAt time.Time
+}
+
+// NewDraft is a text to be saved. Base is the version that its author started
+// from, 0 for the starter.
+type NewDraft struct {
+	Exercise string
+	Base     int64
+	Files    []File
+}
+
+// ConflictError says that another tab saved a version that the author of the
+// refused text has not seen. Nothing was stored.
+type ConflictError struct{ Newest Draft }
+
+// Error names the version that is in the way.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("draft was changed: version %d is newer", e.Newest.Version)
+}
+
+// SaveDraft appends a version and returns its number. A text equal to the
+// newest version is not stored again. It returns a *ConflictError when there is
+// a newer version than d.Base with another text.
+func (s *Store) SaveDraft(ctx context.Context, b Browser, d NewDraft, now time.Time) (version int64, err error) {
+	err = s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
+		id, err := TouchBrowser(ctx, q, b, now)
+		if err != nil {
+			return err
+		}
+		version, err = SaveDraftTx(ctx, q, b, id, d, now)
+		return err
+	})
+	return version, err
+}
+
+// SaveDraftTx is SaveDraft inside a transaction that has touched the browser,
+// whose key is id.
+func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewDraft, now time.Time) (version int64, err error) {
+	newest, err := newestDraft(ctx, q, b, d.Exercise)
+	switch {
+	case errors.Is(err, ErrNotFound): // the first one
+	case err != nil:
+		return 0, err
+	case SourceHash(newest.Files) == SourceHash(d.Files):
+		return newest.Version, nil
+	case newest.Version > d.Base:
+		return 0, &ConflictError{Newest: newest}
+	}
+	files, err := EncodeFiles(d.Files)
+	if err != nil {
+		return 0, fmt.Errorf("save draft: %w", err)
+	}
+	version = newest.Version + 1
+	if err := q.AddDraft(ctx, db.AddDraftParams{
+		BrowserID: id, Exercise: d.Exercise, Version: version,
+		Files: files, Size: size(d.Files), CreatedAt: now.UnixMilli(),
+	}); err != nil {
+		return 0, fmt.Errorf("save draft: %w", err)
+	}
+	if _, err := q.ThinDrafts(ctx, db.ThinDraftsParams{
+		BrowserID: id, Exercise: d.Exercise, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes,
+	}); err != nil {
+		return 0, fmt.Errorf("thin drafts: %w", err)
+	}
+	return version, nil
+}
+
+// NewestDraft returns the newest version, or ErrNotFound.
+func (s *Store) NewestDraft(ctx context.Context, b Browser, exercise string) (Draft, error) {
+	return newestDraft(ctx, db.New(s.Read), b, exercise)
+}
+
+func newestDraft(ctx context.Context, q *db.Queries, b Browser, exercise string) (Draft, error) {
+	row, err := q.NewestDraft(ctx, db.NewestDraftParams{TokenHash: string(b), Exercise: exercise})
+	if err != nil {
+		return Draft{}, orNotFound("find newest draft", err)
+	}
+	return draftOf(row)
+}
+
+// Draft returns one version, or ErrNotFound.
+func (s *Store) Draft(ctx context.Context, b Browser, exercise string, version int64) (Draft, error) {
+	row, err := db.New(s.Read).GetDraft(ctx, db.GetDraftParams{TokenHash: string(b), Exercise: exercise, Version: version})
+	if err != nil {
+		return Draft{}, orNotFound("find draft", err)
+	}
+	return draftOf(row)
+}
+
+// Drafts lists the versions of a browser, the newest first.
+func (s *Store) Drafts(ctx context.Context, b Browser, exercise string, limit int) ([]DraftInfo, error) {
+	rows, err := db.New(s.Read).ListDrafts(ctx, db.ListDraftsParams{
+		TokenHash: string(b), Exercise: exercise, MaxRows: int32(limit), //nolint:gosec // a page's worth of rows
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+	list := make([]DraftInfo, 0, len(rows))
+	for _, r := range rows {
+		list = append(list, DraftInfo{Version: r.Version, Size: r.Size, SavedAt: time.UnixMilli(r.CreatedAt)})
+	}
+	return list, nil
+}
+
+func draftOf(row db.Draft) (Draft, error) {
+	files, err := DecodeFiles(row.Files)
+	if err != nil {
+		return Draft{}, fmt.Errorf("read draft %d: %w", row.Version, err)
+	}
+	return Draft{Version: row.Version, Files: files, SavedAt: time.UnixMilli(row.CreatedAt)}, nil
+}

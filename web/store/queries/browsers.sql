@@ -1,0 +1,13 @@
+-- name: TouchBrowser :one
+-- TouchBrowser finds or creates a browser. On PostgreSQL it also locks the row,
+-- so that the transactions of one browser follow each other.
+INSERT INTO browsers (token_hash, created_at, seen_at) VALUES (@token_hash, @now, @now)
+ON CONFLICT (token_hash) DO UPDATE SET seen_at = excluded.seen_at
+RETURNING id;
+
+-- name: DeleteBrowsersUnseen :execrows
+-- DeleteBrowsersUnseen forgets browsers with all that they wrote, except while
+-- something of theirs waits to be graded.
+DELETE FROM browsers
+WHERE seen_at < @before
+  AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued');
