@@ -5,49 +5,83 @@ import (
 	"slices"
 )
 
-// maxCrash bounds what is kept of a crash report; it lists every goroutine.
-const maxCrash = 64 << 10
+// maxCrash bounds what is kept of a crash report, in bytes. A report lists every
+// goroutine, and printing them all would take longer than a call may.
+const maxCrash = 32 << 10
 
 // output keeps what a guest writes to its standard streams.
 type output struct {
 	limit          int
 	stdout, stderr []byte
-	// crash is what Go's runtime printed since its last header, with maxCrash
-	// as its own limit: a report may be long, and it must not be lost because
-	// the handler had written much before.
-	crash    []byte
-	crashing bool
+	// crash is what was written since the last header of a report, with a limit
+	// of its own: the handler may have used up that of the stream before.
+	crash []byte
+	state reportState
 }
 
+type reportState int
+
+const (
+	noReport  reportState = iota
+	headed                // a header was written, by the runtime or by the handler
+	reporting             // Go's runtime is writing stacks: the process is dying
+)
+
+// written says how a write went.
+type written int
+
+const (
+	kept     written = iota
+	overflow         // the stream is full
+	enough           // the process is dying, and the rest of its report is not needed
+)
+
 func (o *output) reset() {
-	o.stdout, o.stderr, o.crash, o.crashing = nil, nil, nil, false
+	o.stdout, o.stderr, o.crash, o.state = nil, nil, nil, noReport
 }
 
 // write appends p to a stream and reports whether it fitted. What fits of p is
 // kept in any case.
-func (o *output) write(stream *[]byte, p []byte) bool {
+func (o *output) write(stream *[]byte, p []byte) written {
 	n := min(len(p), o.limit-len(*stream))
 	*stream = append(*stream, p[:n]...)
-	return n == len(p)
-}
-
-func (o *output) writeStdout(p []byte) bool { return o.write(&o.stdout, p) }
-
-func (o *output) writeStderr(p []byte) bool {
-	o.noteCrash(p)
-	return o.write(&o.stderr, p) || o.crashing
-}
-
-// noteCrash relies on Go's runtime writing each piece of a report by itself, so
-// that a header is the start of a write. A panic raised by a deferred function
-// is printed after a tab and belongs to the report that has begun.
-func (o *output) noteCrash(p []byte) {
-	nested := o.crashing && bytes.HasSuffix(o.crash, []byte("\t"))
-	isHeader := slices.ContainsFunc(crashHeaders, func(h string) bool { return bytes.HasPrefix(p, []byte(h)) })
-	if isHeader && !nested {
-		o.crash, o.crashing = o.crash[:0], true
+	if n < len(p) {
+		return overflow
 	}
-	if o.crashing {
-		o.crash = append(o.crash, p[:min(len(p), maxCrash-len(o.crash))]...)
+	return kept
+}
+
+func (o *output) writeStdout(p []byte) written { return o.write(&o.stdout, p) }
+
+func (o *output) writeStderr(p []byte) written {
+	o.follow(p)
+	result := o.write(&o.stderr, p)
+	if o.state == noReport {
+		return result
+	}
+	n := min(len(p), maxCrash-len(o.crash))
+	o.crash = append(o.crash, p[:n]...)
+	switch {
+	case n == len(p):
+		return kept
+	case o.state == reporting:
+		return enough
+	default:
+		return result
+	}
+}
+
+// follow recognises a report while it is written. Go's runtime writes each
+// piece by itself, so a header is the start of a write and the beginning of the
+// stacks a write of its own. A header within a report is the report's: a panic
+// raised by a deferred function, or a failure to print a stack.
+func (o *output) follow(p []byte) {
+	nested := o.state == headed && bytes.HasSuffix(o.crash, []byte("\t"))
+	isHeader := slices.ContainsFunc(crashHeaders, func(h string) bool { return bytes.HasPrefix(p, []byte(h)) })
+	switch {
+	case isHeader && !nested && o.state != reporting:
+		o.crash, o.state = o.crash[:0], headed
+	case o.state == headed && slices.Contains(stackHeaders, string(p)):
+		o.state = reporting
 	}
 }

@@ -113,7 +113,7 @@ func (i *Instance) crashed(c crash) Stop {
 	case Deadlock:
 		s.Text = subject + " waits for ever: all goroutines are asleep."
 	case Recursion:
-		s.Text = recursionText(i.phase)
+		s.Text = recursionText(i.phase, "")
 	default:
 		s.Text = c.message
 	}
@@ -121,8 +121,12 @@ func (i *Instance) crashed(c crash) Stop {
 	return s
 }
 
-func recursionText(p phase) string {
-	return p.subject() + " nested its calls too deeply: the call stack is full."
+// recursionText names the function, unless the place is known better.
+func recursionText(p phase, function string) string {
+	if function != "" {
+		function = " (function " + function + ")"
+	}
+	return p.subject() + " nested its calls too deeply: the call stack is full" + function + "."
 }
 
 // trapped explains what WebAssembly itself stopped.
@@ -132,7 +136,7 @@ func (i *Instance) trapped(trap string) Stop {
 	}
 	what, stack, _ := strings.Cut(trap, "\n")
 	if what == "stack overflow" {
-		return Stop{Reason: Recursion, Text: recursionText(i.phase), Detail: stack}
+		return Stop{Reason: Recursion, Text: recursionText(i.phase, candidateFunction(stack)), Detail: stack}
 	}
 	return Stop{Reason: Trap, Text: fmt.Sprintf("%s was stopped by WebAssembly: %s.", i.phase.subject(), what), Detail: stack}
 }

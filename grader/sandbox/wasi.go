@@ -187,18 +187,21 @@ func fdWrite(i *Instance, a args) errno {
 	if !ok {
 		return errnoFault
 	}
-	written := uint32(0)
+	total := uint32(0)
 	for ; len(vectors) > 0; vectors = vectors[8:] {
 		p, ok := i.memory().Read(binary.LittleEndian.Uint32(vectors), binary.LittleEndian.Uint32(vectors[4:]))
 		if !ok {
 			return errnoFault
 		}
-		if !write(p) {
+		switch write(p) {
+		case overflow:
 			panic(&signal{reason: Output, text: name})
+		case enough:
+			panic(&signal{reason: Exit, code: runtimeStatus})
 		}
-		written += uint32(len(p))
+		total += uint32(len(p))
 	}
-	return i.write32(a.u32(3), written)
+	return i.write32(a.u32(3), total)
 }
 
 func randomGet(i *Instance, a args) errno {
