@@ -57,6 +57,15 @@ type Verdict struct {
 	// each cut at the sandbox's limit.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
+	// Replay is set when a token was replayed: the one schedule that ran.
+	Replay *Replay `json:"replay,omitempty"`
+}
+
+// Replay is the whole trace of a schedule that was run again, whether it shows
+// a violation or not.
+type Replay struct {
+	Schedule string `json:"schedule"`
+	Trace    []Step `json:"trace"`
 }
 
 // Finding is one thing that is wrong with the submission.

@@ -1,0 +1,312 @@
+// Package grader judges a submission: it compiles it to WebAssembly, runs it in
+// a sandbox as a consumer of an in-process Kafka cluster, injects faults, and
+// looks into the database for what was done twice or not at all. A verdict is a
+// function of source, exercise, seed and engine. The package knows no web and
+// no database of ours.
+package grader
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"redeliver/exercises"
+	"redeliver/grader/build"
+	"redeliver/grader/sandbox"
+	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
+)
+
+// Config is what the operator decides.
+type Config struct {
+	// Dir is a folder for the databases of schedules; it is made when missing.
+	Dir string
+	// Workers is how many schedules run at once; 0: one for each processor, at
+	// most 4. It changes no verdict.
+	Workers int
+	// Sandbox holds the limits of a submission; zero fields mean the defaults.
+	Sandbox sandbox.Options
+}
+
+// Grader grades submissions. It may be used by several goroutines.
+type Grader struct {
+	cfg      Config
+	compiler *build.Compiler
+}
+
+// New returns a grader that compiles with compiler.
+func New(cfg Config, compiler *build.Compiler) (*Grader, error) {
+	if cfg.Workers == 0 {
+		cfg.Workers = min(runtime.GOMAXPROCS(0), 4)
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("grader: %w", err)
+	}
+	return &Grader{cfg: cfg, compiler: compiler}, nil
+}
+
+// Stage names what a grading is doing.
+type Stage string
+
+// The stages, in order.
+const (
+	Checking  Stage = "check"
+	Building  Stage = "build"
+	Loading   Stage = "load"
+	Exploring Stage = "explore"
+)
+
+// Progress is one report of a grading under way.
+type Progress struct {
+	Stage    Stage
+	Coverage *verdict.Coverage // a phase that has ended
+	Finding  *verdict.Finding  // the first one
+}
+
+// Request asks for a verdict.
+type Request struct {
+	Exercise *exercises.Exercise
+	Files    []exercises.File
+	Seed     int64
+	// Replay, when not empty, is the token of the one schedule to run.
+	Replay string
+	// Progress is called as the grading goes on, never twice at once. May be nil.
+	Progress func(Progress)
+}
+
+// ReplayError says why a token cannot be replayed: one sentence for people.
+type ReplayError struct{ Text string }
+
+func (e *ReplayError) Error() string { return e.Text }
+
+// SourceHash identifies a submission's files, whatever their order.
+func SourceHash(files []exercises.File) string {
+	sorted := slices.Clone(files)
+	slices.SortFunc(sorted, func(a, b exercises.File) int {
+		switch {
+		case a.Name < b.Name:
+			return -1
+		case a.Name > b.Name:
+			return 1
+		default:
+			return 0
+		}
+	})
+	h := sha256.New()
+	for _, f := range sorted {
+		for _, part := range [][]byte{[]byte(f.Name), f.Content} {
+			h.Write(binary.AppendUvarint(nil, uint64(len(part))))
+			h.Write(part)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Grade judges a submission. What is wrong with the submission is the verdict;
+// an error means that we could not find out, or, for a *ReplayError, that the
+// token does not fit. A grading that finds itself not reproducible gives an
+// inconclusive verdict.
+func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err error) {
+	t := &timer{start: time.Now()}
+	v = verdict.Verdict{
+		Exercise: req.Exercise.Name(), ExerciseVersion: req.Exercise.Version, Engine: verdict.Engine,
+		Findings: []verdict.Finding{}, Coverage: []verdict.Coverage{},
+	}
+	report := req.Progress
+	if report == nil {
+		report = func(Progress) {}
+	}
+	only, err := replayed(req)
+	if err != nil {
+		return v, err
+	}
+	report(Progress{Stage: Checking})
+	findings := build.Check(req.Exercise.Entry, req.Exercise.Editable, req.Files)
+	t.lap(&v.Timings.Check)
+	if len(findings) > 0 {
+		return t.rejected(v, findings), nil
+	}
+	report(Progress{Stage: Building})
+	built, findings, err := g.compiler.Build(ctx, req.Exercise.Entry, req.Files)
+	t.lap(&v.Timings.Build)
+	if err != nil {
+		return v, fmt.Errorf("build: %w", err)
+	}
+	if len(findings) > 0 {
+		return t.rejected(v, findings), nil
+	}
+	report(Progress{Stage: Loading})
+	sub, err := g.load(ctx, req, built.Wasm)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, sub.close()) }()
+	t.lap(&v.Timings.Load)
+	report(Progress{Stage: Exploring})
+	x := &explorer{sub: sub, verdict: &v, timer: t, report: report}
+	if only != nil {
+		err = x.replay(ctx, *only)
+	} else {
+		err = x.explore(ctx)
+	}
+	t.lap(&v.Timings.Explore)
+	t.end(&v)
+	return v, err
+}
+
+// replayed reads the request's token and checks what it was made for.
+func replayed(req Request) (*schedule.Schedule, error) {
+	if req.Replay == "" {
+		return nil, nil //nolint:nilnil // no token is neither a schedule nor an error
+	}
+	tok, err := schedule.ParseToken(req.Replay)
+	switch {
+	case errors.Is(err, schedule.ErrTokenVersion):
+		return nil, &ReplayError{"The token was made by another version of Redeliver: it does not begin with rd1."}
+	case err != nil:
+		return nil, &ReplayError{"The token cannot be read: " + err.Error() + "."}
+	case tok.Engine != verdict.Engine:
+		return nil, &ReplayError{fmt.Sprintf("The engine has changed: the token was made by engine %s, this is engine %s.", tok.Engine, verdict.Engine)}
+	case tok.Exercise != req.Exercise.Name() || tok.ExerciseHash != req.Exercise.Hash()[:16]:
+		return nil, &ReplayError{fmt.Sprintf("The exercise has changed: the token belongs to %s as it was then.", tok.Exercise)}
+	case tok.SourceHash != SourceHash(req.Files)[:16]:
+		return nil, &ReplayError{"The source has changed: the token belongs to other files."}
+	case tok.Seed != req.Seed:
+		return nil, &ReplayError{fmt.Sprintf("The token was made with seed %d; pass --seed %d.", tok.Seed, tok.Seed)}
+	}
+	return &tok.Schedule, nil
+}
+
+// submission is a program that is loaded and ready to run schedules.
+type submission struct {
+	cfg      Config
+	exercise *exercises.Exercise
+	source   string // hash
+	seed     int64
+	schema   string
+	start    time.Time // of every schedule, in virtual time
+	events   []exercises.Event
+	program  *sandbox.Program
+
+	mu        sync.Mutex
+	snapshots map[string]*life
+	worlds    []*world
+}
+
+// life is the snapshot of one identity, taken once.
+type life struct {
+	once sync.Once
+	snap *sandbox.Snapshot
+	stop *sandbox.Stop
+	err  error
+}
+
+func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (*submission, error) {
+	program, err := sandbox.Load(ctx, wasm, g.cfg.Sandbox)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	s := &submission{
+		cfg: g.cfg, exercise: req.Exercise, source: SourceHash(req.Files), seed: req.Seed, schema: req.Exercise.Schema,
+		start: sandbox.NewClock().Now().Add(time.Hour), program: program, snapshots: map[string]*life{},
+	}
+	if s.events, err = req.Exercise.Events.Draw(req.Seed, s.start); err != nil {
+		return nil, errors.Join(fmt.Errorf("draw events: %w", err), s.close())
+	}
+	if len(s.events) == 0 {
+		return nil, errors.Join(errors.New("the exercise has no events"), s.close())
+	}
+	return s, nil
+}
+
+// snapshot returns the state of a process that has just started. Each identity
+// has its own seed: two processes with equal randomness would draw the same
+// ids, and a handler that relies on that would look right.
+func (s *submission) snapshot(ctx context.Context, name string) (*sandbox.Snapshot, *sandbox.Stop, error) {
+	s.mu.Lock()
+	l, ok := s.snapshots[name]
+	if !ok {
+		l = &life{}
+		s.snapshots[name] = l
+	}
+	s.mu.Unlock()
+	l.once.Do(func() {
+		l.snap, l.stop, l.err = s.program.Snapshot(ctx, sandbox.Identity{Name: name, Seed: s.seed})
+	})
+	if l.err != nil {
+		return nil, nil, fmt.Errorf("snapshot of %s: %w", name, l.err)
+	}
+	return l.snap, l.stop, nil
+}
+
+// eventsOf lists the logical events whose records are in a set.
+func (s *submission) eventsOf(set *recordSet) []exercises.Event {
+	var out []exercises.Event
+	for _, e := range s.events {
+		if _, ok := set.events[e.ID]; ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (s *submission) token(sch schedule.Schedule) string {
+	return schedule.Token{
+		Engine: verdict.Engine, Exercise: s.exercise.Name(), ExerciseHash: s.exercise.Hash()[:16],
+		SourceHash: s.source[:16], Seed: s.seed, Schedule: sch,
+	}.String()
+}
+
+func (s *submission) close() error {
+	var errs []error
+	for _, w := range s.worlds {
+		if w == nil {
+			continue
+		}
+		errs = append(errs, w.close())
+	}
+	return errors.Join(append(errs, s.program.Close(context.Background()))...)
+}
+
+// timer fills in the timings.
+type timer struct {
+	start time.Time
+	last  time.Time
+	first time.Time // result
+}
+
+func (t *timer) lap(ms *int64) {
+	now := time.Now()
+	if t.last.IsZero() {
+		t.last = t.start
+	}
+	*ms = now.Sub(t.last).Milliseconds()
+	t.last = now
+}
+
+// firstResult marks the moment of the first finding.
+func (t *timer) firstResult() { t.first = time.Now() }
+
+func (t *timer) end(v *verdict.Verdict) {
+	now := time.Now()
+	if t.first.IsZero() {
+		t.first = now
+	}
+	v.Timings.FirstResult = t.first.Sub(t.start).Milliseconds()
+	v.Timings.Total = now.Sub(t.start).Milliseconds()
+}
+
+func (t *timer) rejected(v verdict.Verdict, findings []verdict.Finding) verdict.Verdict {
+	v.Outcome, v.Findings = verdict.Rejected, findings
+	v.Summary = rejectedSummary(findings)
+	t.end(&v)
+	return v
+}

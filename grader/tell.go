@@ -1,0 +1,183 @@
+package grader
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
+)
+
+// tell makes a finding that a reader understands alone.
+func (x *explorer) tell(phase string, r *result, f failure) verdict.Finding {
+	return verdict.Finding{
+		Kind: f.kind, Invariant: f.invariant, Object: f.object, Phase: phase, Database: r.schedule.Database,
+		Message: f.message, Explanation: explain(r, f), Deliveries: deliveriesOf(r, f.object),
+		Schedule: x.sub.token(r.schedule), Trace: marked(r, f.object), File: f.file, Line: f.line,
+	}
+}
+
+// deliveriesOf lists the deliveries of an object's records; all of them when
+// nothing ties the object to a record.
+func deliveriesOf(r *result, object string) []verdict.Delivery {
+	var about, all []verdict.Delivery
+	for _, d := range r.deliveries {
+		all = append(all, d.Delivery)
+		if r.set.isAbout(d.eventID, object) {
+			about = append(about, d.Delivery)
+		}
+	}
+	if about == nil {
+		return all
+	}
+	return about
+}
+
+// marked is the trace with at most two more decisive steps beside the fault:
+// the first and the last that changed a row of the object.
+func marked(r *result, object string) []verdict.Step {
+	steps := slices.Clone(r.steps)
+	if object == "" {
+		return steps
+	}
+	about := func(s verdict.Step) bool {
+		return slices.ContainsFunc(s.Rows, func(row string) bool { return strings.Contains(row, object) })
+	}
+	if i := slices.IndexFunc(steps, about); i >= 0 {
+		steps[i].Decisive = true
+	}
+	for i := len(steps) - 1; i >= 0; i-- {
+		if about(steps[i]) {
+			steps[i].Decisive = true
+			break
+		}
+	}
+	return steps
+}
+
+// explain says how it came about, with the candidate's lines.
+func explain(r *result, f failure) string {
+	if r.problem != nil {
+		return ""
+	}
+	cause := causeOf(r)
+	if cause == "" {
+		return "It happens without any fault: each record was delivered once and its offset committed."
+	}
+	return capital(cause) + consequence(r, f.kind) + "."
+}
+
+// causeOf is what the schedule did to the handler, as the beginning of a
+// sentence; empty when it did nothing.
+func causeOf(r *result) string {
+	s := r.schedule
+	switch {
+	case s.Set == schedule.Copy:
+		return "the producer lost an acknowledgement and sent the record again, so the same event stands in the log at two offsets"
+	case len(s.Deviations) == 0:
+		return ""
+	case s.Deviations[0].Do == schedule.LoseCommit && len(s.Deviations) == 1:
+		return "the offset commit was not stored, so the record came again to the same process"
+	case s.Deviations[0].Do == schedule.LoseCommit:
+		return "the offset commit was not stored and the process died, so the record came again to a fresh one"
+	default:
+		return "instance " + crashed(r)
+	}
+}
+
+// crashed says between which two effects the process died.
+func crashed(r *result) string {
+	at := r.schedule.Deviations[0].At
+	var before string
+	for _, d := range r.deliveries {
+		if rest, ok := strings.CutPrefix(d.Ended, "crashed before "); ok {
+			before = rest
+			break
+		}
+	}
+	if before == "offset commit" {
+		before = "the offset commit"
+	}
+	switch {
+	case at == 0:
+		return "A died before its first call"
+	case at >= len(r.effects) || before == "":
+		return "A died after " + r.effects[min(at, len(r.effects))-1].label
+	default:
+		return "A died after " + r.effects[at-1].label + " and before " + before
+	}
+}
+
+// consequence is what the redelivery then did, by the kind of violation.
+func consequence(r *result, kind verdict.Kind) string {
+	if !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }) && r.schedule.Set != schedule.Copy {
+		return ""
+	}
+	second := "the redelivery"
+	if r.schedule.Set == schedule.Copy {
+		second = "the second delivery"
+	}
+	switch kind {
+	case verdict.Duplicate:
+		return "; " + second + " did the work again"
+	case verdict.Lost:
+		return "; " + second + " took the record for done and left the work undone"
+	case verdict.Misordered:
+		return "; " + second + " put an older state over a newer one"
+	default:
+		return ""
+	}
+}
+
+// summaryOf is the verdict in one sentence.
+func summaryOf(f verdict.Finding) string {
+	message := strings.TrimSuffix(f.Message, ".")
+	if f.Explanation == "" {
+		return message + "."
+	}
+	return message + ": " + lower(f.Explanation)
+}
+
+func passedSummary(v verdict.Verdict) string {
+	if v.Replay != nil {
+		return "This schedule shows no violation. It was the only one that ran."
+	}
+	return fmt.Sprintf("No violation in %d schedules. The coverage says what was looked at and what was not.", v.Schedules)
+}
+
+func rejectedSummary(findings []verdict.Finding) string {
+	f := findings[0]
+	at := ""
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d: ", f.File, f.Line, f.Column)
+	}
+	switch n := len(findings); {
+	case n == 1:
+		return at + f.Message
+	case f.Kind == verdict.Compile:
+		return fmt.Sprintf("The source does not compile: %d messages, the first %s%s", n, at, f.Message)
+	default:
+		return fmt.Sprintf("The source was not accepted: %d messages, the first %s%s", n, at, f.Message)
+	}
+}
+
+func capital(s string) string { return mapFirst(s, unicode.ToUpper) }
+
+// lower makes a sentence follow a colon. A name such as "A" stays as it is.
+func lower(s string) string {
+	if _, n := utf8.DecodeRuneInString(s); n < len(s) && s[n] == ' ' {
+		return s
+	}
+	return mapFirst(s, unicode.ToLower)
+}
+
+func mapFirst(s string, f func(rune) rune) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(f(r)) + s[n:]
+}

@@ -1,0 +1,191 @@
+package grader
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"redeliver/exercises"
+	"redeliver/grader/cluster"
+	"redeliver/grader/invariant"
+	"redeliver/grader/ledger"
+	"redeliver/grader/sandbox"
+	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
+)
+
+// world is what one worker needs to run schedules one after the other: a
+// database, a cluster for each set of records, one sandbox instance, a clock.
+type world struct {
+	sub    *submission
+	ledger *ledger.Ledger
+	clock  *sandbox.Clock
+	inst   *sandbox.Instance
+	sets   map[schedule.Set]*recordSet
+	groups int   // consumer groups used so far
+	broken error // a failure of ours on the guest's side of a call
+}
+
+// recordSet is a cluster that holds the records of a schedule set.
+type recordSet struct {
+	*cluster.Cluster
+	sent     []invariant.Sent
+	events   map[string]exercises.Event // by id
+	produced []verdict.Step             // what happened while producing, when it is part of the story
+	ends     map[partition]int64
+}
+
+// partition names where records are.
+type partition struct {
+	topic string
+	id    int32
+}
+
+func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
+	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}}
+	if w.ledger, err = ledger.Open(ctx, sub.cfg.Dir, ledger.Limits{}, w.clock.Now); err != nil {
+		return nil, err
+	}
+	if err := w.ledger.Prepare(ctx, sub.schema, setupStatements(sub)); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	if w.inst, err = sub.program.Instance(ctx, w.clock); err != nil {
+		return nil, errors.Join(fmt.Errorf("make an instance: %w", err), w.close())
+	}
+	return w, nil
+}
+
+func (w *world) close() error {
+	var errs []error
+	if w.inst != nil {
+		errs = append(errs, w.inst.Close())
+	}
+	for _, s := range w.sets {
+		s.Close()
+	}
+	return errors.Join(append(errs, w.ledger.Close())...)
+}
+
+func setupStatements(sub *submission) []ledger.Statement {
+	var out []ledger.Statement
+	for _, s := range sub.exercise.Events.Setup(sub.events) {
+		st := ledger.Statement{SQL: s.SQL}
+		for i, a := range s.Args {
+			st.Args = append(st.Args, driver.NamedValue{Name: a.Name, Ordinal: i + 1, Value: a.Value})
+		}
+		out = append(out, st)
+	}
+	return out
+}
+
+// records returns the cluster of a set, made and filled on first use.
+func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, error) {
+	if s, ok := w.sets[set]; ok {
+		return s, nil
+	}
+	var topics []cluster.Topic
+	for _, t := range w.sub.exercise.Events.Topics {
+		topics = append(topics, cluster.Topic{Name: t.Name, Partitions: t.Partitions})
+	}
+	c, err := cluster.Start(ctx, topics)
+	if err != nil {
+		return nil, err
+	}
+	s := &recordSet{Cluster: c, events: map[string]exercises.Event{}, ends: map[partition]int64{}}
+	if err := w.produce(ctx, s, set); err != nil {
+		c.Close()
+		return nil, err
+	}
+	w.sets[set] = s
+	return s, nil
+}
+
+func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) error {
+	events, ack := w.sub.events[:1], cluster.AckArrives
+	switch set {
+	case schedule.All:
+		events = w.sub.events
+	case schedule.Copy:
+		ack = cluster.AckLost
+	case schedule.CopyProtected:
+		ack = cluster.AckLostIdempotent
+	case schedule.One:
+	}
+	for _, e := range events {
+		offsets, err := s.Produce(ctx, recordOf(e), ack)
+		if err != nil {
+			return err
+		}
+		s.events[e.ID] = e
+		for _, o := range offsets {
+			s.sent = append(s.sent, invariant.Sent{
+				EventID: e.ID, Topic: e.Topic, Partition: e.Partition, Offset: o, Key: e.Key, Value: e.Value, Copies: len(offsets),
+			})
+			s.ends[partition{e.Topic, e.Partition}] = o + 1
+		}
+		s.produced = append(s.produced, producedSteps(e, ack, offsets)...)
+	}
+	return nil
+}
+
+// producedSteps tells of a lost acknowledgement; an ordinary produce is no step.
+func producedSteps(e exercises.Event, ack cluster.Ack, offsets []int64) []verdict.Step {
+	if ack == cluster.AckArrives {
+		return nil
+	}
+	at := fmt.Sprintf("%s/%d", e.Topic, e.Partition)
+	steps := []verdict.Step{
+		{Event: "produce", Text: fmt.Sprintf("The producer sends %s to %s; the broker stores it at offset %d.", nameOf(e), at, offsets[0])},
+		{Event: "fault", Text: "The acknowledgement is lost. The producer cannot tell it from a lost request."},
+	}
+	if ack == cluster.AckLost {
+		return append(steps, verdict.Step{
+			Event: "produce", Decisive: true,
+			Text: fmt.Sprintf("The producer sends again; without idempotence the broker stores a second copy at offset %d.", offsets[1]),
+		})
+	}
+	return append(steps, verdict.Step{
+		Event: "produce", Text: "The producer sends again; producer id and sequence are known, the broker stores nothing.",
+	})
+}
+
+func nameOf(e exercises.Event) string {
+	if e.Object != "" {
+		return e.Object
+	}
+	return e.ID
+}
+
+func recordOf(e exercises.Event) *kgo.Record {
+	rec := &kgo.Record{Topic: e.Topic, Partition: e.Partition, Key: e.Key, Value: e.Value, Timestamp: e.Timestamp}
+	for _, h := range e.Headers {
+		rec.Headers = append(rec.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
+	}
+	return rec
+}
+
+// eventAt is the logical event of a record.
+func (s *recordSet) eventAt(topic string, part int32, offset int64) (exercises.Event, error) {
+	for _, r := range s.sent {
+		if r.Topic == topic && r.Partition == part && r.Offset == offset {
+			return s.events[r.EventID], nil
+		}
+	}
+	return exercises.Event{}, fmt.Errorf("a record that nobody sent: %s/%d offset %d", topic, part, offset)
+}
+
+// consumer is a group that no other schedule of this cluster uses.
+func (w *world) consumer(s *recordSet) *cluster.Consumer {
+	w.groups++
+	return s.Consumer(fmt.Sprintf("schedule-%d", w.groups))
+}
+
+// objects lists what violations may name, for ties to deliveries.
+func (s *recordSet) isAbout(eventID, object string) bool {
+	e, ok := s.events[eventID]
+	return ok && (e.ID == object || e.Object == object || strings.EqualFold(e.Object, object))
+}
