@@ -1,0 +1,282 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"redeliver/exercises"
+	"redeliver/grader/verdict"
+)
+
+// Result is a program that the sandbox can load.
+type Result struct {
+	Wasm   []byte
+	Key    string // hash of the source, the entry and everything compiled with it
+	Cached bool   // it was not compiled now
+	// Compile and Link are how long the tools ran; 0 when cached.
+	Compile, Link time.Duration
+}
+
+// Build compiles a submission for an entry ("handler"). It checks the source
+// itself, but for the names of the files, which Check does. What is wrong with
+// the submission comes back as findings; an error is ours, or ctx has ended.
+// A build that goes over a limit is a finding: the source made it so large.
+func (c *Compiler) Build(ctx context.Context, entryName string, files []exercises.File) (Result, []verdict.Finding, error) {
+	r, findings, err := c.build(ctx, entryName, files)
+	if err != nil {
+		return Result{}, nil, fmt.Errorf("build: %w", err)
+	}
+	return r, findings, nil
+}
+
+func (c *Compiler) build(ctx context.Context, entryName string, files []exercises.File) (Result, []verdict.Finding, error) {
+	e, ok := entryOf(entryName)
+	if !ok {
+		return Result{}, nil, fmt.Errorf("there is no entry %q", entryName)
+	}
+	k, err := c.ready()
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if findings := Check(entryName, fileNames(files), files); len(findings) > 0 {
+		return Result{}, findings, nil
+	}
+	r := Result{Key: programKey(k, entryName, files)}
+	if r.Wasm = c.cache.get(r.Key); r.Wasm != nil {
+		r.Cached = true
+		return r, nil, nil
+	}
+	findings, err := c.compileAndLink(ctx, k, e, files, &r)
+	if err != nil || len(findings) > 0 {
+		return Result{}, findings, err
+	}
+	if err := c.cache.put(r.Key, r.Wasm); err != nil {
+		return Result{}, nil, fmt.Errorf("keep the program: %w", err)
+	}
+	return r, nil, nil
+}
+
+func fileNames(files []exercises.File) []string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func programKey(k *kit, entryName string, files []exercises.File) string {
+	sources := map[string]string{}
+	for _, f := range files {
+		if path.Ext(f.Name) == ".go" {
+			sources[f.Name] = string(f.Content)
+		}
+	}
+	return hashFiles(sources, k.hash, entryName)
+}
+
+// job is one build.
+type job struct {
+	c     *Compiler
+	kit   *kit
+	entry entry
+	trees []*ast.File
+	fset  *token.FileSet
+	dir   string   // with handler, warm and main below
+	names []string // of the candidate's Go files
+}
+
+func (c *Compiler) compileAndLink(ctx context.Context, k *kit, e entry, files []exercises.File, r *Result) ([]verdict.Finding, error) {
+	trees, fset, err := parseSources(files)
+	if err != nil {
+		return nil, fmt.Errorf("parse what the check accepted: %w", err)
+	}
+	dir, err := os.MkdirTemp(c.tmp(), "build-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	j := &job{c: c, kit: k, entry: e, trees: trees, fset: fset, dir: dir}
+	if err := j.write(files); err != nil {
+		return nil, err
+	}
+	// The deadline has a cause, to tell it from one that the caller has set.
+	limited, cancel := context.WithTimeout(ctx, c.limits.Wall)
+	defer cancel()
+	findings, err := j.run(limited, r)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return findings, err
+}
+
+// write lays out the folder of a build.
+func (j *job) write(files []exercises.File) error {
+	content := map[string]string{"imports.cfg": j.kit.imports}
+	for _, f := range files {
+		if path.Ext(f.Name) == ".go" {
+			content["handler/"+f.Name] = string(f.Content)
+			j.names = append(j.names, "./"+f.Name)
+		}
+	}
+	slices.Sort(j.names)
+	for _, d := range []string{"main", "warm"} {
+		if err := os.Mkdir(filepath.Join(j.dir, d), 0o755); err != nil {
+			return err
+		}
+	}
+	return writeFiles(j.dir, content)
+}
+
+func (j *job) path(elem ...string) string {
+	return filepath.Join(append([]string{j.dir}, elem...)...)
+}
+
+func (j *job) run(ctx context.Context, r *Result) ([]verdict.Finding, error) {
+	start := time.Now()
+	findings, err := j.compile(ctx)
+	if err != nil || len(findings) > 0 {
+		return findings, err
+	}
+	compiled := time.Now()
+	findings, err = j.link(ctx)
+	if err != nil || len(findings) > 0 {
+		return findings, err
+	}
+	r.Compile, r.Link = compiled.Sub(start), time.Since(compiled)
+	return j.read(r)
+}
+
+// compile makes the archives of the candidate's package and of main.
+func (j *job) compile(ctx context.Context) ([]verdict.Finding, error) {
+	warm, function := warmSource(j.trees)
+	findings, warmBroke, err := j.compileHandler(ctx, warm)
+	if warmBroke {
+		// The candidate has redefined something that the generated file uses.
+		// Warming up only saves time, so do without.
+		function = ""
+		findings, _, err = j.compileHandler(ctx, "")
+	}
+	if err != nil || len(findings) > 0 {
+		return findings, err
+	}
+	return j.compileMain(ctx, function)
+}
+
+func (j *job) compileHandler(ctx context.Context, warm string) (findings []verdict.Finding, warmBroke bool, err error) {
+	sources := j.names
+	if warm != "" {
+		if err := os.WriteFile(j.path("warm", "warm.go"), []byte(warm), 0o644); err != nil {
+			return nil, false, err
+		}
+		sources = append(slices.Clone(sources), "../warm/warm.go")
+	}
+	messages, findings, err := j.tool(ctx, j.kit.compile, "handler", j.compileArgs("handler", "redeliver/handler", sources))
+	if err != nil || len(findings) > 0 || messages == "" {
+		return findings, false, err
+	}
+	if warm != "" && strings.Contains(messages, "../warm/warm.go:") {
+		return nil, true, nil
+	}
+	findings = compilerFindings(messages, j.trees)
+	if len(findings) == 0 {
+		return nil, false, fmt.Errorf("the compiler refused the submission without a message about it: %.500s", messages)
+	}
+	return findings, false, nil
+}
+
+// compileMain can fail for one reason: the signature.
+func (j *job) compileMain(ctx context.Context, warm string) ([]verdict.Finding, error) {
+	if err := os.WriteFile(j.path("main", "main.go"), []byte(mainSource(j.entry, warm)), 0o644); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(j.path("imports.cfg"), []byte(j.kit.imports+"packagefile redeliver/handler="+j.path("handler.a")+"\n"), 0o644); err != nil {
+		return nil, err
+	}
+	messages, findings, err := j.tool(ctx, j.kit.compile, "main", j.compileArgs("main", "main", []string{"./main.go"}))
+	switch {
+	case err != nil || len(findings) > 0 || messages == "":
+		return findings, err
+	case strings.Contains(messages, "handler."+j.entry.Func):
+		return []verdict.Finding{signatureFinding(j.entry, j.trees, j.fset)}, nil
+	default:
+		return nil, fmt.Errorf("the main package does not compile: %.500s", messages)
+	}
+}
+
+// compileArgs are those that the go command gives the compiler.
+func (j *job) compileArgs(name, importPath string, sources []string) []string {
+	args := []string{
+		"-o", j.path(name + ".a"), "-p", importPath, "-lang=go" + languageVersion,
+		"-complete", "-pack", "-nolocalimports", "-dwarf=false", "-c=2", "-e",
+		// So that a panic shows redeliver/handler/handler.go:31.
+		"-trimpath", j.path(name) + "=>" + importPath + ";" + j.dir + "=>redeliver",
+		"-importcfg", j.path("imports.cfg"),
+	}
+	return append(args, sources...)
+}
+
+func (j *job) link(ctx context.Context) ([]verdict.Finding, error) {
+	cfg := j.kit.imports + "packagefile redeliver/handler=" + j.path("handler.a") + "\npackagefile main=" + j.path("main.a") + "\n"
+	if err := os.WriteFile(j.path("link.cfg"), []byte(cfg), 0o644); err != nil {
+		return nil, err
+	}
+	messages, findings, err := j.tool(ctx, j.kit.link, "main", []string{
+		"-o", j.path("out.wasm"), "-importcfg", j.path("link.cfg"), "-buildmode=c-shared", "-s", "-w", j.path("main.a"),
+	})
+	if err == nil && len(findings) == 0 && messages != "" {
+		err = fmt.Errorf("the linker failed: %.500s", messages)
+	}
+	return findings, err
+}
+
+// tool runs the compiler or the linker. Without an error or a finding, messages
+// say why the tool refused; "" is success.
+func (j *job) tool(ctx context.Context, program, dir string, args []string) (messages string, findings []verdict.Finding, err error) {
+	t := tool{
+		path: program, args: args, dir: j.path(dir),
+		memory: j.c.limits.Memory, cpu: j.c.limits.Wall,
+		// The tools are short-lived: collecting rarely is quicker.
+		env: []string{"GOOS=wasip1", "GOARCH=wasm", "GOROOT=", "TMPDIR=" + j.dir, "GOGC=400"},
+	}
+	messages, _, failure, err := t.run(ctx)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil, fmt.Errorf("%w: the Go installation that was prepared is gone; start again", err)
+	case err != nil || failure == toolOK:
+		return "", nil, err
+	case failure == toolTooSlow:
+		return "", []verdict.Finding{limitFinding("The compiler needed more than %s for this submission.", j.c.limits.Wall)}, nil
+	case failure == toolTooLarge:
+		return "", []verdict.Finding{limitFinding("The compiler needed more than %d MiB of memory for this submission.", j.c.limits.Memory>>20)}, nil
+	case messages == "":
+		return "", nil, fmt.Errorf("%s failed without a message", filepath.Base(program))
+	default:
+		return messages, nil, nil
+	}
+}
+
+func limitFinding(format string, args ...any) verdict.Finding {
+	return verdict.Finding{Kind: verdict.Compile, Message: fmt.Sprintf(format, args...)}
+}
+
+// read takes the program in, unless it is too large.
+func (j *job) read(r *Result) ([]verdict.Finding, error) {
+	info, err := os.Stat(j.path("out.wasm"))
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > j.c.limits.Program {
+		return []verdict.Finding{limitFinding("The compiled program has %d bytes; %d are allowed.", info.Size(), j.c.limits.Program)}, nil
+	}
+	r.Wasm, err = os.ReadFile(j.path("out.wasm"))
+	return nil, err
+}

@@ -1,0 +1,106 @@
+package build
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"redeliver/grader/guest"
+	"redeliver/grader/verdict"
+)
+
+// maxMessages is how many messages of the compiler are passed on.
+const maxMessages = 50
+
+// messageLine is a message of the compiler. Column and folder may be missing.
+var messageLine = regexp.MustCompile(`^(?:\./)?([^:/\s]+\.go):(\d+):(?:(\d+):)? (.*)$`)
+
+// compilerFindings turns the compiler's output into findings, in the order of
+// file and line. Lines that begin with a tab belong to the message above. What
+// is not about a file of the candidate's is dropped, and with it every path of
+// the server.
+func compilerFindings(output string, trees []*ast.File) []verdict.Finding {
+	var list []verdict.Finding
+	open := false // the last line was part of the last finding
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		m := messageLine.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			row, _ := strconv.Atoi(m[2])
+			column, _ := strconv.Atoi(m[3]) // 0 when there is none
+			list = append(list, verdict.Finding{Kind: verdict.Compile, File: m[1], Line: row, Column: column, Message: m[4]})
+			open = true
+		case open && strings.HasPrefix(line, "\t"):
+			last := &list[len(list)-1]
+			last.Message += "\n" + strings.ReplaceAll(line, "./", "")
+		default:
+			open = false
+		}
+	}
+	explainLookalikes(list, trees)
+	sortFindings(list)
+	return list[:min(len(list), maxMessages)]
+}
+
+// undefined is a message about a name that a package does not have.
+var undefined = regexp.MustCompile(`^undefined: (\w+)\.(\w+)$`)
+
+// explainLookalikes rewrites messages about names that a package in the sandbox
+// does not have: the real one may have them, so "undefined" would puzzle.
+func explainLookalikes(list []verdict.Finding, trees []*ast.File) {
+	for i := range list {
+		m := undefined.FindStringSubmatch(list[i].Message)
+		if m != nil && importsLookalike(trees, m[1]) {
+			list[i].Message = fmt.Sprintf("%s.%s is not available in this exercise", m[1], m[2])
+		}
+	}
+}
+
+// importsLookalike reports whether some file imports a package of the sandbox
+// under that name.
+func importsLookalike(trees []*ast.File, name string) bool {
+	packages := map[string]string{} // import path → its name
+	for _, m := range guest.Modules() {
+		for _, p := range m.Packages {
+			packages[p] = path.Base(p)
+		}
+	}
+	packages["modernc.org/sqlite/lib"] = "sqlite3"
+	for _, tree := range trees {
+		for _, spec := range tree.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			own, ok := packages[p]
+			if err != nil || !ok {
+				continue
+			}
+			if spec.Name != nil {
+				own = spec.Name.Name
+			}
+			if own == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// signatureFinding says that the function of the entry has another signature
+// than the sandbox calls.
+func signatureFinding(e entry, trees []*ast.File, fset *token.FileSet) verdict.Finding {
+	f := verdict.Finding{
+		Kind:    verdict.Compile,
+		Message: fmt.Sprintf("func %s has the wrong signature. It must be: %s", e.Func, e.Signature),
+	}
+	i := slices.IndexFunc(trees, func(t *ast.File) bool { return findFunc(t, e.Func) != nil })
+	if i >= 0 {
+		p := fset.PositionFor(findFunc(trees[i], e.Func).Name.Pos(), false)
+		f.File, f.Line, f.Column = p.Filename, p.Line, p.Column
+	}
+	return f
+}
