@@ -102,7 +102,7 @@ func (i *Instance) Restore(s *Snapshot) error {
 	}
 	i.clock.atLeast(s.clock)
 	i.seed(s.identity, "run")
-	i.out.reset()
+	i.out.reset(s.stdout, s.stderr)
 	i.calls, i.reply = 0, nil
 	i.alive = true
 	return nil
@@ -112,8 +112,9 @@ func (i *Instance) replace() error {
 	return errors.Join(i.close(), i.instantiate(context.Background()))
 }
 
-// Stdout returns what the process wrote to standard output since the last
-// Restore, at most Options.OutputBytes. The slice is valid until the next call.
+// Stdout returns what the process wrote to standard output since it started,
+// its package initialisation included; at most Options.OutputBytes. The slice
+// is valid until the next call.
 func (i *Instance) Stdout() []byte { return i.out.stdout }
 
 // Stderr is like Stdout, for standard error. It includes the beginning of a

@@ -36,8 +36,10 @@ const (
 	enough           // the process is dying, and the rest of its report is not needed
 )
 
-func (o *output) reset() {
-	o.stdout, o.stderr, o.crash, o.state = nil, nil, nil, noReport
+// reset starts with what the package initialisation wrote.
+func (o *output) reset(stdout, stderr []byte) {
+	o.stdout, o.stderr = bytes.Clone(stdout), bytes.Clone(stderr)
+	o.crash, o.state = nil, noReport
 }
 
 // write appends p to a stream and reports whether it fitted. What fits of p is

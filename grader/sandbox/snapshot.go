@@ -37,6 +37,8 @@ type Snapshot struct {
 	clock    int64
 	globals  []uint64
 	pages    uint32
+	stdout   []byte
+	stderr   []byte
 	// blocks is the memory in pieces of block bytes; nil is one of zeros, which
 	// two thirds of them are.
 	blocks [][]byte
@@ -78,17 +80,24 @@ func (p *Program) start(ctx context.Context, clock *Clock, id Identity) (*Instan
 
 func (i *Instance) snapshot(id Identity) *Snapshot {
 	memory, _ := i.memory().Read(0, i.memory().Size()) // all of it: in range
-	s := &Snapshot{identity: id, program: i.program, clock: i.clock.ns.Load(), pages: uint32(len(memory) / pageSize)}
+	s := &Snapshot{
+		identity: id,
+		program:  i.program,
+		clock:    i.clock.ns.Load(),
+		pages:    uint32(len(memory) / pageSize),
+		stdout:   i.out.stdout,
+		stderr:   i.out.stderr,
+	}
 	for _, g := range i.globals {
 		s.globals = append(s.globals, g.Get())
 	}
 	var zero [block]byte
 	for ; len(memory) > 0; memory = memory[block:] {
-		b := memory[:block]
-		if bytes.Equal(b, zero[:]) {
-			b = nil
+		var b []byte
+		if !bytes.Equal(memory[:block], zero[:]) {
+			b = bytes.Clone(memory[:block])
 		}
-		s.blocks = append(s.blocks, bytes.Clone(b))
+		s.blocks = append(s.blocks, b)
 	}
 	return s
 }

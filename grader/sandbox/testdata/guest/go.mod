@@ -1,0 +1,3 @@
+module redeliver
+
+go 1.26.0
