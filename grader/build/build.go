@@ -90,7 +90,7 @@ type job struct {
 	entry entry
 	trees []*ast.File
 	fset  *token.FileSet
-	dir   string   // with handler, warm and main below
+	dir   string   // with handler, generated and main below
 	names []string // of the candidate's Go files
 }
 
@@ -108,7 +108,6 @@ func (c *Compiler) compileAndLink(ctx context.Context, k *kit, e entry, files []
 	if err := j.write(files); err != nil {
 		return nil, err
 	}
-	// The deadline has a cause, to tell it from one that the caller has set.
 	limited, cancel := context.WithTimeout(ctx, c.limits.Wall)
 	defer cancel()
 	findings, err := j.run(limited, r)
@@ -118,9 +117,21 @@ func (c *Compiler) compileAndLink(ctx context.Context, k *kit, e entry, files []
 	return findings, err
 }
 
+// The files that are compiled together with the candidate's, from the folder
+// of the build. They lie beside the candidate's folder, so no name can clash.
+const (
+	startFile = "generated/start.go"
+	warmFile  = "generated/warm.go"
+)
+
 // write lays out the folder of a build.
 func (j *job) write(files []exercises.File) error {
-	content := map[string]string{"imports.cfg": j.kit.imports}
+	content := map[string]string{
+		"imports.cfg":  j.kit.imports,
+		"main/main.go": mainSource,
+		startFile:      startSource(j.entry, j.trees),
+		warmFile:       warmSource(j.trees),
+	}
 	for _, f := range files {
 		if path.Ext(f.Name) == ".go" {
 			content["handler/"+f.Name] = string(f.Content)
@@ -128,11 +139,6 @@ func (j *job) write(files []exercises.File) error {
 		}
 	}
 	slices.Sort(j.names)
-	for _, d := range []string{"main", "warm"} {
-		if err := os.Mkdir(filepath.Join(j.dir, d), 0o755); err != nil {
-			return err
-		}
-	}
 	return writeFiles(j.dir, content)
 }
 
@@ -157,59 +163,60 @@ func (j *job) run(ctx context.Context, r *Result) ([]verdict.Finding, error) {
 
 // compile makes the archives of the candidate's package and of main.
 func (j *job) compile(ctx context.Context) ([]verdict.Finding, error) {
-	warm, function := warmSource(j.trees)
-	findings, warmBroke, err := j.compileHandler(ctx, warm)
-	if warmBroke {
-		// The candidate has redefined something that the generated file uses.
-		// Warming up only saves time, so do without.
-		function = ""
-		findings, _, err = j.compileHandler(ctx, "")
-	}
+	findings, err := j.compileHandler(ctx)
 	if err != nil || len(findings) > 0 {
 		return findings, err
 	}
-	return j.compileMain(ctx, function)
-}
-
-func (j *job) compileHandler(ctx context.Context, warm string) (findings []verdict.Finding, warmBroke bool, err error) {
-	sources := j.names
-	if warm != "" {
-		if err := os.WriteFile(j.path("warm", "warm.go"), []byte(warm), 0o644); err != nil {
-			return nil, false, err
-		}
-		sources = append(slices.Clone(sources), "../warm/warm.go")
-	}
-	messages, findings, err := j.tool(ctx, j.kit.compile, "handler", j.compileArgs("handler", "redeliver/handler", sources))
-	if err != nil || len(findings) > 0 || messages == "" {
-		return findings, false, err
-	}
-	if warm != "" && strings.Contains(messages, "../warm/warm.go:") {
-		return nil, true, nil
-	}
-	findings = compilerFindings(messages, j.trees)
-	if len(findings) == 0 {
-		return nil, false, fmt.Errorf("the compiler refused the submission without a message about it: %.500s", messages)
-	}
-	return findings, false, nil
-}
-
-// compileMain can fail for one reason: the signature.
-func (j *job) compileMain(ctx context.Context, warm string) ([]verdict.Finding, error) {
-	if err := os.WriteFile(j.path("main", "main.go"), []byte(mainSource(j.entry, warm)), 0o644); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(j.path("imports.cfg"), []byte(j.kit.imports+"packagefile redeliver/handler="+j.path("handler.a")+"\n"), 0o644); err != nil {
+	main := j.kit.imports + "packagefile redeliver/handler=" + j.path("handler.a") + "\n"
+	if err := os.WriteFile(j.path("imports.cfg"), []byte(main), 0o644); err != nil {
 		return nil, err
 	}
 	messages, findings, err := j.tool(ctx, j.kit.compile, "main", j.compileArgs("main", "main", []string{"./main.go"}))
-	switch {
-	case err != nil || len(findings) > 0 || messages == "":
-		return findings, err
-	case strings.Contains(messages, "handler."+j.entry.Func):
-		return []verdict.Finding{signatureFinding(j.entry, j.trees, j.fset)}, nil
-	default:
-		return nil, fmt.Errorf("the main package does not compile: %.500s", messages)
+	if err == nil && messages != "" {
+		err = fmt.Errorf("the main package does not compile: %.500s", messages)
 	}
+	return findings, err
+}
+
+func (j *job) compileHandler(ctx context.Context) ([]verdict.Finding, error) {
+	sources := append(slices.Clone(j.names), "../"+startFile)
+	withWarm := append(slices.Clone(sources), "../"+warmFile)
+	if warmSource(j.trees) == "" {
+		withWarm = sources
+	}
+	messages, findings, err := j.compilePackage(ctx, withWarm)
+	if strings.Contains(messages, warmFile+":") {
+		// The candidate has redefined something that the generated file uses.
+		// Warming up only saves time, so do without.
+		messages, findings, err = j.compilePackage(ctx, sources)
+	}
+	if err != nil || len(findings) > 0 || messages == "" {
+		return findings, err
+	}
+	findings = compilerFindings(messages, j.trees)
+	if aboutFunc(messages, j.entry.Func) {
+		findings = append(findings, signatureFinding(j.entry, j.trees, j.fset))
+		sortFindings(findings)
+	}
+	if len(findings) == 0 {
+		return nil, fmt.Errorf("the compiler refused the submission without a message about it: %.500s", messages)
+	}
+	return findings, nil
+}
+
+// aboutFunc reports whether the compiler complains about the use of the
+// function of the entry in startFile, which fits one signature only.
+func aboutFunc(messages, name string) bool {
+	for line := range strings.Lines(messages) {
+		if strings.Contains(line, startFile+":") && strings.Contains(line, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (j *job) compilePackage(ctx context.Context, sources []string) (messages string, findings []verdict.Finding, err error) {
+	return j.tool(ctx, j.kit.compile, "handler", j.compileArgs("handler", "redeliver/handler", sources))
 }
 
 // compileArgs are those that the go command gives the compiler.

@@ -16,6 +16,10 @@ type Config struct {
 	Dir string
 	// Go is the go command: a path, or a name that is looked up. Default "go".
 	Go string
+	// BuildCache is a folder for the go command's build cache while Prepare
+	// works. Default: one in Dir, which is removed when Prepare is done, because
+	// it is four times as large as what is kept. A folder that is named stays.
+	BuildCache string
 	// CacheBytes is how much finished programs may take. Default 256 MiB.
 	CacheBytes int64
 	Limits     Limits
@@ -67,8 +71,10 @@ func (s State) String() string {
 type Compiler struct {
 	dir    string
 	goTool string
-	limits Limits
-	cache  cache
+	// buildCache is "" for one that is removed
+	buildCache string
+	limits     Limits
+	cache      cache
 
 	preparing sync.Mutex // held by Prepare
 
@@ -86,10 +92,11 @@ func New(c Config) *Compiler {
 		dir = c.Dir
 	}
 	return &Compiler{
-		dir:    dir,
-		goTool: cmp.Or(c.Go, "go"),
-		limits: c.Limits.withDefaults(),
-		cache:  cache{dir: filepath.Join(dir, "programs"), max: cmp.Or(c.CacheBytes, 256<<20)},
+		dir:        dir,
+		goTool:     cmp.Or(c.Go, "go"),
+		buildCache: c.BuildCache,
+		limits:     c.Limits.withDefaults(),
+		cache:      cache{dir: filepath.Join(dir, "programs"), max: cmp.Or(c.CacheBytes, 256<<20)},
 	}
 }
 

@@ -13,5 +13,6 @@
 // "go build" this saves the loading of some 200 packages and their hashes, keeps
 // Go's build cache from growing with every submission, and cannot be broken by
 // that cache being trimmed. Main is compiled each time because an archive
-// records the fingerprint of what it imports.
+// records the fingerprint of what it imports; it imports the candidate's package and
+// nothing else, which keeps that at 25 ms.
 package build

@@ -11,7 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
+
+// kitPrefix begins the names of prepared folders.
+const kitPrefix = "packages-"
 
 // manifestName is the file of a kit that is written last.
 const manifestName = "manifest"
@@ -59,7 +63,9 @@ func loadKit(dir, hash, toolDir string) (*kit, error) {
 		fmt.Fprintf(&cfg, "packagefile %s=%s\n", f[0], file)
 	}
 	k.imports = cfg.String()
-	return k, errors.Join(lines.Err())
+	now := time.Now()
+	_ = os.Chtimes(manifest.Name(), now, now) // the last use, see removeOldKits
+	return k, lines.Err()
 }
 
 // saveKit writes archives and the manifest into dir, which must be empty.

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func (c *Compiler) prepare(ctx context.Context, report func(done, total int)) (*
 		return nil, err
 	}
 	hash := hashFiles(files, version, standardPackages, fmt.Sprint(buildFlags))
-	dir := filepath.Join(c.dir, "packages-"+hash[:16])
+	dir := filepath.Join(c.dir, kitPrefix+hash[:16])
 	if k, err := loadKit(dir, hash, toolDir); err == nil {
 		return k, nil
 	}
@@ -86,6 +87,8 @@ func (c *Compiler) prepare(ctx context.Context, report func(done, total int)) (*
 	return loadKit(dir, hash, toolDir)
 }
 
+func (c *Compiler) ownBuildCache() string { return filepath.Join(c.dir, "gocache") }
+
 func (c *Compiler) tmp() string { return filepath.Join(c.dir, "tmp") }
 
 // environment is all that the go command and its tools see.
@@ -94,7 +97,7 @@ func (c *Compiler) environment() []string {
 		"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0",
 		"GOPROXY=off", "GOFLAGS=", "GOENV=off", "GOWORK=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off",
 		"GO111MODULE=on", "GOPATH=" + filepath.Join(c.dir, "gopath"),
-		"GOCACHE=" + filepath.Join(c.dir, "gocache"),
+		"GOCACHE=" + cmp.Or(c.buildCache, c.ownBuildCache()),
 		"TMPDIR=" + c.tmp(), "HOME=" + c.tmp(), "PATH=",
 	}
 }
@@ -176,7 +179,29 @@ func (c *Compiler) makeKit(ctx context.Context, goPath, dir string, files map[st
 	if err := os.Rename(out, dir); err != nil {
 		return err
 	}
-	return os.RemoveAll(filepath.Join(c.dir, "gocache"))
+	return errors.Join(os.RemoveAll(c.ownBuildCache()), c.removeOldKits())
+}
+
+// unusedFor is when a prepared folder of another version is removed. Until then
+// a server that still runs with it, or one that is rolled back, finds it.
+const unusedFor = 7 * 24 * time.Hour
+
+// removeOldKits removes folders that no process has opened for long.
+func (c *Compiler) removeOldKits() error {
+	manifests, err := filepath.Glob(filepath.Join(c.dir, kitPrefix+"*", manifestName))
+	if err != nil {
+		return err
+	}
+	for _, m := range manifests {
+		info, err := os.Stat(m)
+		if err == nil && time.Since(info.ModTime()) > unusedFor {
+			err = os.RemoveAll(filepath.Dir(m))
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *Compiler) compilePackages(ctx context.Context, goPath, src string, report func(done, total int)) ([]archive, error) {

@@ -23,23 +23,21 @@ var process struct {
 	handler Handler
 }
 
-// Start is called by the generated main before the snapshot is taken. warm
-// decodes into the candidate's types; it may be nil.
+// Start is called at the end of the program's start, before the snapshot is
+// taken, by a generated init function of the candidate's package. Another one,
+// after it, may decode into the candidate's types (package warm).
 //
 // The order matters. A collection empties the allocator's caches, and every
 // size class pays for its refill in the first delivery after each restore: so
 // collect first, warm up afterwards, and never collect again before the
 // snapshot. The candidate's handler is not called: what it leaves in variables
 // would survive into every process.
-func Start(h Handler, warm func()) {
+func Start(h Handler) {
 	debug.SetGCPercent(50)
 	runtime.GC()
 	process.handler = h
 	process.db = sql.OpenDB(&sqlDriver{})
 	warmUp(process.db)
-	if warm != nil {
-		warm()
-	}
 }
 
 // handle asks for one record, lets the candidate's function process it and
