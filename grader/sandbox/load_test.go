@@ -39,6 +39,7 @@ type module struct {
 	memory  []byte
 	start   bool
 	exports []string
+	code    []byte // of all exports, before the end; empty: they return
 }
 
 func smallest() module {
@@ -73,7 +74,8 @@ func (m module) encode() []byte {
 	if m.start {
 		parts = append(parts, []byte{8, 1, function})
 	}
-	return join(append(parts, section(10, []byte{2, 0, 0x0b}))...)
+	body := join([]byte{0}, m.code, []byte{0x0b}) // no local variables
+	return join(append(parts, section(10, join([]byte{byte(len(body))}, body)))...)
 }
 
 func function(module, field string, typ byte) []byte {
@@ -118,6 +120,24 @@ func TestLoad(t *testing.T) {
 				t.Errorf("error %v is not %v", err, tt.is)
 			}
 		})
+	}
+}
+
+// TestTrap ends in what WebAssembly forbids; a Go program comes there only by
+// way of a broken runtime.
+func TestTrap(t *testing.T) {
+	t.Parallel()
+	for text, code := range map[string][]byte{
+		"The package initialisation was stopped by WebAssembly: unreachable.":                 {0x00},
+		"The package initialisation was stopped by WebAssembly: out of bounds memory access.": {0x41, 0x7f, 0x28, 0, 0, 0x1a},
+	} {
+		m := smallest()
+		m.code = code
+		p := load(t, m.encode(), patient)
+		_, stop, err := p.Snapshot(context.Background(), sandbox.Identity{Name: "A"})
+		if err != nil || stop == nil || stop.Reason != sandbox.Trap || stop.Text != text {
+			t.Errorf("stop is %+v, error %v, want %q", stop, err, text)
+		}
 	}
 }
 
