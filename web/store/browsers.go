@@ -37,6 +37,15 @@ func TouchBrowser(ctx context.Context, q *db.Queries, b Browser, now time.Time) 
 	return id, nil
 }
 
+// KnowsBrowser reports whether a browser has written anything yet.
+func (s *Store) KnowsBrowser(ctx context.Context, b Browser) (bool, error) {
+	known, err := db.New(s.Read).BrowserExists(ctx, string(b))
+	if err != nil {
+		return false, fmt.Errorf("find browser: %w", err)
+	}
+	return known, nil
+}
+
 // ForgetBrowsers deletes browsers that have written nothing since before, with
 // their drafts and submissions, and says how many there were.
 func (s *Store) ForgetBrowsers(ctx context.Context, before time.Time) (int64, error) {

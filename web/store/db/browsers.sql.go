@@ -9,6 +9,17 @@ import (
 	"context"
 )
 
+const browserExists = `-- name: BrowserExists :one
+SELECT EXISTS (SELECT 1 FROM browsers WHERE token_hash = $1)
+`
+
+func (q *Queries) BrowserExists(ctx context.Context, tokenHash string) (bool, error) {
+	row := q.db.QueryRowContext(ctx, browserExists, tokenHash)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const deleteBrowsersUnseen = `-- name: DeleteBrowsersUnseen :execrows
 DELETE FROM browsers
 WHERE seen_at < $1

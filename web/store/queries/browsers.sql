@@ -11,3 +11,6 @@ RETURNING id;
 DELETE FROM browsers
 WHERE seen_at < @before
   AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued');
+
+-- name: BrowserExists :one
+SELECT EXISTS (SELECT 1 FROM browsers WHERE token_hash = @token_hash);

@@ -1,0 +1,57 @@
+// Package content is what we teach: the texts of the site and how they become
+// HTML. It knows no HTTP.
+package content
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/alecthomas/chroma/v2"
+	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
+	"github.com/yuin/goldmark"
+	highlighting "github.com/yuin/goldmark-highlighting/v2"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+)
+
+// Highlighting writes classes, because a page may have no inline style.
+var codeOptions = []chromahtml.Option{chromahtml.WithClasses(true)}
+
+// HTML renders a Markdown text. Raw HTML in it is left out and links with a
+// dangerous scheme lose their address, so that the texts of a pack need no
+// sanitiser: goldmark must never be given WithUnsafe.
+func HTML(text string) (string, error) {
+	var b bytes.Buffer
+	if err := newMarkdown().Convert([]byte(text), &b); err != nil {
+		return "", fmt.Errorf("render markdown: %w", err)
+	}
+	return b.String(), nil
+}
+
+func newMarkdown() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(
+			extension.GFM,
+			highlighting.NewHighlighting(highlighting.WithFormatOptions(codeOptions...)),
+		),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	)
+}
+
+// Code renders source text in a language that chroma knows, such as "go" or
+// "sql"; an unknown one is shown as it is.
+func Code(language, source string) (string, error) {
+	lexer := chroma.Coalesce(cmp.Or(lexers.Get(language), lexers.Fallback))
+	tokens, err := lexer.Tokenise(nil, source)
+	if err != nil {
+		return "", fmt.Errorf("highlight %s: %w", language, err)
+	}
+	var b bytes.Buffer
+	if err := chromahtml.New(codeOptions...).Format(&b, styles.Fallback, tokens); err != nil {
+		return "", fmt.Errorf("highlight %s: %w", language, err)
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,54 @@
+package content
+
+import (
+	"strings"
+	"testing"
+
+	"redeliver/web/views/htmlcheck"
+)
+
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, text string
+		check      htmlcheck.Checker
+	}{
+		{"Heading", "## What arrives", htmlcheck.In("h2[id=what-arrives]", htmlcheck.Text("What arrives"))},
+		{"Table", "| a |\n|---|\n| 1 |", htmlcheck.In("td", htmlcheck.Text("1"))},
+		{"HighlightedCode", "```go\nfunc main() {}\n```", htmlcheck.In("pre.chroma .kd", htmlcheck.Text("func"))},
+		{"RawElementIsLeftOut", "<script>alert(1)</script> <b onclick=\"x()\">b</b>", htmlcheck.NotIn("script, b")},
+		{"DangerousLinkIsEmpty", "[x](javascript:alert(1))", htmlcheck.In("a", htmlcheck.Attr("href", ""))},
+		{"DangerousImageIsEmpty", "![i](data:text/html;base64,AA)", htmlcheck.In("img", htmlcheck.Attr("src", ""))},
+		{"AutoLinkIsNoScript", "<javascript:alert(1)>", htmlcheck.NotIn("a[href^=javascript]")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := HTML(tc.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			htmlcheck.Page(t, got, tc.check, htmlcheck.NothingInline)
+		})
+	}
+}
+
+func TestCode(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, language, source, want string }{
+		{"KnownLanguage", "sql", "CREATE TABLE t (id TEXT)", `<span class="k">CREATE</span>`},
+		{"UnknownLanguage", "nothing", "a < b", "a &lt; b"},
+		{"MarkupIsText", "go", `var s = "</pre><script>"`, "&lt;/pre&gt;&lt;script&gt;"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Code(tc.language, tc.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(got, tc.want) {
+				t.Errorf("got %s", got)
+			}
+			htmlcheck.Page(t, got, htmlcheck.NothingInline, htmlcheck.NotIn("script"))
+		})
+	}
+}

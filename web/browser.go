@@ -1,0 +1,69 @@
+package web
+
+import (
+	"crypto/rand"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/web/store"
+)
+
+// tokenLength is that of rand.Text: 130 random bits in base 32.
+const tokenLength = 26
+
+// cookieName carries the prefix by which browsers accept it only from this very
+// host over https, so that a neighbouring domain cannot plant one.
+func (s *Server) cookieName() string {
+	if s.cfg.SecureCookies {
+		return "__Host-redeliver"
+	}
+	return "redeliver"
+}
+
+// browserKey is where a request keeps the browser that it has introduced: its
+// cookie comes back only with the next one.
+const browserKey = "browser"
+
+// browser returns who is asking; the zero value without a usable cookie.
+func (s *Server) browser(c echo.Context) store.Browser {
+	if b, ok := c.Get(browserKey).(store.Browser); ok {
+		return b
+	}
+	cookie, err := c.Cookie(s.cookieName())
+	if err != nil || len(cookie.Value) != tokenLength {
+		return ""
+	}
+	return store.BrowserOf(cookie.Value)
+}
+
+// introduce gives the browser a cookie if it has none, and returns who it is.
+// The database hears of it only when it writes something.
+func (s *Server) introduce(c echo.Context) store.Browser {
+	if b := s.browser(c); b != "" {
+		return b
+	}
+	token := rand.Text()
+	c.SetCookie(&http.Cookie{
+		Name: s.cookieName(), Value: token, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
+		HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
+	})
+	b := store.BrowserOf(token)
+	c.Set(browserKey, b)
+	return b
+}
+
+// writer returns the browser behind a form. One that writes for the first time
+// adds to the database for good, so their number is bounded by address.
+func (s *Server) writer(c echo.Context) (store.Browser, error) {
+	b := s.introduce(c)
+	known, err := s.store.KnowsBrowser(c.Request().Context(), b)
+	if err != nil {
+		return "", err
+	}
+	if !known && !s.newBrowsers.allow(c.RealIP()) {
+		return "", echo.NewHTTPError(http.StatusTooManyRequests)
+	}
+	return b, nil
+}

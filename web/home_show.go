@@ -1,0 +1,25 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/web/views"
+)
+
+// listed is how many submissions or versions a page lists.
+const listed = 10
+
+func (s *Server) homeShow(c echo.Context) error {
+	p := s.page(c)
+	recent, err := s.store.Submissions(c.Request().Context(), s.browser(c), "", listed)
+	if err != nil {
+		return err
+	}
+	m, err := views.NewHome(p, s.catalog.Public(), s.lines(recent, p.Lang()))
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.Home(m))
+}

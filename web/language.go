@@ -1,0 +1,80 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/web/store"
+	"redeliver/web/views"
+	"redeliver/web/views/locale"
+)
+
+// languageCookie remembers the language that was read last.
+const languageCookie = "language"
+
+// languageChoose sends an address without a language to the same one with the
+// language that was read last, or else with the one that the browser asks for.
+func (s *Server) languageChoose(c echo.Context) error {
+	lang := s.preferred(c)
+	c.Response().Header().Set(echo.HeaderVary, "Accept-Language, Cookie")
+	target := *c.Request().URL
+	target.Scheme, target.Host = "", ""
+	// The path begins with one known segment, so this is an address of ours.
+	target.Path, target.RawPath = "/"+lang+target.Path, ""
+	return c.Redirect(http.StatusFound, target.String())
+}
+
+// language lets only addresses pass whose first part is a language, and keeps
+// that language for addresses without one.
+func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		lang := c.Param("lang")
+		if !s.words.Has(lang) {
+			return store.ErrNotFound
+		}
+		if s.cookieLanguage(c) != lang {
+			c.SetCookie(&http.Cookie{
+				Name: languageCookie, Value: lang, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
+				HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
+			})
+		}
+		return next(c)
+	}
+}
+
+// page is the beginning of every page's model.
+func (s *Server) page(c echo.Context) views.Page {
+	return views.Page{Words: s.words.Words(s.langOf(c))}
+}
+
+// langOf is the language of the address, or the preferred one where the address
+// has none: errors happen there too.
+func (s *Server) langOf(c echo.Context) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(c.Request().URL.Path, "/"), "/")
+	if s.words.Has(first) {
+		return first
+	}
+	return s.preferred(c)
+}
+
+func (s *Server) preferred(c echo.Context) string {
+	if lang := s.cookieLanguage(c); lang != "" {
+		return lang
+	}
+	header := c.Request().Header.Get("Accept-Language")
+	if header == "" {
+		return locale.Default
+	}
+	return s.words.Match(header)
+}
+
+func (s *Server) cookieLanguage(c echo.Context) string {
+	cookie, err := c.Cookie(languageCookie)
+	if err != nil || !s.words.Has(cookie.Value) {
+		return ""
+	}
+	return cookie.Value
+}

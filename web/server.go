@@ -1,0 +1,145 @@
+// Package web is the HTTP program: pages, forms and event streams.
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/exercises"
+	"redeliver/web/jobs"
+	"redeliver/web/store"
+	"redeliver/web/views/locale"
+)
+
+// Catalog is the exercises that are installed.
+type Catalog interface {
+	// Exercise finds an exercise by its name, pack/slug.
+	Exercise(name string) (*exercises.Exercise, bool)
+	// Public lists the exercises that everybody may see, in order.
+	Public() []*exercises.Exercise
+}
+
+// Queue takes submissions; package jobs has the one that grades them.
+type Queue interface {
+	Submit(ctx context.Context, s jobs.Submission) (jobs.Receipt, error)
+	Watch(id int64) (changes <-chan struct{}, stop func())
+	Preparing() string
+}
+
+// Config holds what the operator decides. Zero values mean the defaults that
+// are named here.
+type Config struct {
+	// SecureCookies is for a site that browsers reach over https: its cookies
+	// are then never sent over http.
+	SecureCookies bool
+	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
+	// a private address writes it. Without it the header is ignored.
+	TrustProxy bool
+	// PostsPerMinute bounds the forms from one address; 30.
+	PostsPerMinute int
+	// NewBrowsersPerHour bounds the browsers of one address that write for the
+	// first time; 60.
+	NewBrowsersPerHour int
+	// MaxStreams bounds the event streams that are open at once; 1000.
+	MaxStreams int
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.PostsPerMinute = cmp.Or(c.PostsPerMinute, 30)
+	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
+	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Server answers requests; use New.
+type Server struct {
+	cfg     Config
+	store   *store.Store
+	queue   Queue
+	catalog Catalog
+	words   *locale.Catalog
+	texts   texts
+
+	newBrowsers *limiter
+	streams     chan struct{} // holds one entry for each open stream
+	closing     chan struct{} // closed when the server begins to stop
+	handler     http.Handler
+}
+
+// New wires routes and middleware. It renders every text of the catalog, so
+// that a broken one is found at the start and not by a visitor.
+func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
+	cfg = cfg.withDefaults()
+	words, err := locale.Load()
+	if err != nil {
+		return nil, fmt.Errorf("start web: %w", err)
+	}
+	rendered, err := renderTexts(c.Public(), words.Languages())
+	if err != nil {
+		return nil, fmt.Errorf("start web: %w", err)
+	}
+	s := &Server{
+		cfg: cfg, store: st, queue: q, catalog: c, words: words, texts: rendered,
+		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
+		streams:     make(chan struct{}, cfg.MaxStreams),
+		closing:     make(chan struct{}),
+	}
+	e := echo.New()
+	e.HTTPErrorHandler = s.showError
+	e.IPExtractor = echo.ExtractIPDirect()
+	if cfg.TrustProxy {
+		e.IPExtractor = echo.ExtractIPFromXFFHeader()
+	}
+	s.use(e)
+	s.routes(e)
+	s.handler = e
+	return s, nil
+}
+
+// ServeHTTP makes a Server usable with httptest.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Serve answers on ln until ctx ends, and then lets requests finish for up to
+// five seconds. Event streams do not end by themselves, so they are told to.
+// Call it once.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	hs := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      30 * time.Second, // streams set their own
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn),
+	}
+	hs.RegisterOnShutdown(func() { close(s.closing) })
+	failed := make(chan error, 1)
+	go func() { failed <- hs.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := hs.Shutdown(stop); err != nil {
+		return fmt.Errorf("shut down: %w", errors.Join(err, hs.Close()))
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/web/jobs"
+	"redeliver/web/store"
+	"redeliver/web/views"
+)
+
+func (s *Server) submissionShow(c echo.Context) error {
+	sub, err := s.submission(c)
+	if err != nil {
+		return err
+	}
+	p := s.page(c)
+	state, err := s.state(c.Request().Context(), sub, p.Lang())
+	if err != nil {
+		return err
+	}
+	m, err := views.NewSubmission(p, state, c.QueryParam("notice"))
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.Submission(m))
+}
+
+// submission finds the submission in the address if this browser made it.
+func (s *Server) submission(c echo.Context) (store.Submission, error) {
+	return s.store.Submission(c.Request().Context(), s.browser(c), c.Param("id"))
+}
+
+// state collects what the page shows of a submission.
+func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (views.SubmissionState, error) {
+	state := views.SubmissionState{
+		PublicID: sub.PublicID, Exercise: sub.Exercise, Title: s.titleOf(sub.Exercise, lang), CreatedAt: sub.CreatedAt,
+		Attempt: sub.Attempt, Preparing: s.queue.Preparing() != "", Verdict: sub.Verdict,
+	}
+	for _, f := range sub.Files {
+		state.Files = append(state.Files, views.FileModel{Name: f.Name, Content: string(f.Content)})
+	}
+	if sub.State == store.Graded {
+		return state, nil
+	}
+	if sub.Attempt == 0 {
+		waiting, err := s.store.WaitingBefore(ctx, sub.ID)
+		if err != nil {
+			return views.SubmissionState{}, err
+		}
+		state.Waiting = waiting
+	}
+	steps, err := s.store.Steps(ctx, sub.ID)
+	if err != nil {
+		return views.SubmissionState{}, err
+	}
+	for _, step := range steps {
+		p, err := jobs.DecodeProgress(step.Data)
+		if err != nil {
+			return views.SubmissionState{}, err
+		}
+		state.Steps = append(state.Steps, views.Progress(p))
+		state.LastStep = step.Number
+	}
+	return state, nil
+}

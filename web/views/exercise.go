@@ -1,0 +1,85 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"redeliver/exercises"
+)
+
+// ExerciseModel is the model of Exercise.
+type ExerciseModel struct {
+	Page
+	Name          string // pack/slug
+	Level         int
+	Minutes       int
+	StatementHTML string // safe HTML, from package content
+	Hints         []HintModel
+	Form          FormModel
+	Versions      []DraftLine
+	Submissions   []SubmissionLine
+}
+
+// HintModel is a hint that can be opened.
+type HintModel struct {
+	Title string
+	HTML  string // safe HTML, from package content
+}
+
+// FormModel is the form with the candidate's text.
+type FormModel struct {
+	// Base is the draft version that the text started from. The server refuses
+	// the form when there is a newer one.
+	Base   int64
+	Files  []FileModel
+	State  string // where the text comes from, one sentence
+	Notice string // what the last form did, or ""
+	// Alert says why the form was not accepted, or is "".
+	AlertTitle string
+	Alert      string
+}
+
+// FileModel is one file in the form.
+type FileModel struct {
+	Name    string
+	Content string
+	// Other is the text of another tab in a conflict; HasOther tells it from
+	// an empty text.
+	Other    string
+	HasOther bool
+}
+
+// DraftLine is one earlier version.
+type DraftLine struct {
+	Version int64
+	At      time.Time
+}
+
+// NewExercise builds the model of Exercise around a form.
+func NewExercise(p Page, e *exercises.Exercise, statementHTML string, hints []HintModel, form FormModel) (ExerciseModel, error) {
+	t := text{words: p.Words}
+	p.Title = e.Title[p.Lang()]
+	p.Description = t.say("exercise.description", "Title", p.Title)
+	return ExerciseModel{
+		Page: p, Name: e.Name(), Level: e.Level, Minutes: e.Minutes,
+		StatementHTML: statementHTML, Hints: hints, Form: form,
+	}, t.err
+}
+
+// FieldOf is the name of the form field that holds a file.
+func FieldOf(file string) string { return "file." + file }
+
+// BaseField is the name of the form field with FormModel.Base.
+const BaseField = "base"
+
+func fieldID(i int) string { return "file-" + strconv.Itoa(i) }
+
+// rowsFor shows the whole text if it is not too long for a screen.
+func rowsFor(content string) string {
+	const fewest, most = 12, 36
+	return strconv.Itoa(min(max(strings.Count(content, "\n")+2, fewest), most))
+}
+
+// inTextarea adds the line end that a browser takes away after the tag.
+func inTextarea(content string) string { return "\n" + content }

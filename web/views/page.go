@@ -1,0 +1,55 @@
+// Package views draws the pages. Each page is one exported component with one
+// typed model that holds everything it shows; a view looks nothing up.
+package views
+
+import (
+	"time"
+
+	"redeliver/web/views/locale"
+)
+
+// htmxConfig switches off what the Content-Security-Policy forbids anyway, and
+// the cache of pages in the browser's storage, which would keep source code.
+const htmxConfig = `{"allowEval":false,"allowScriptTags":false,"includeIndicatorStyles":false,"historyCacheSize":0}`
+
+// Page is what every page needs.
+type Page struct {
+	Words       locale.Words
+	Title       string // the page's, without the name of the site
+	Description string // one sentence for search engines
+	Live        bool   // loads htmx and its event streams
+	Refresh     bool   // reloads without script until the page is complete
+}
+
+// Lang is the language of the page, as it stands in addresses.
+func (p Page) Lang() string { return p.Words.Lang() }
+
+// text joins the parts of building a model: it keeps the first error.
+type text struct {
+	words locale.Words
+	err   error
+}
+
+func (t *text) say(id string, pairs ...any) string {
+	s, err := t.words.Text(id, pairs...)
+	t.keep(err)
+	return s
+}
+
+func (t *text) count(id string, n int, pairs ...any) string {
+	s, err := t.words.Count(id, n, pairs...)
+	t.keep(err)
+	return s
+}
+
+func (t *text) keep(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// ClockTime is a point in time that reads the same in every language.
+func ClockTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// machineTime is the same for the attribute datetime.
+func machineTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -1,0 +1,37 @@
+package views
+
+import (
+	"time"
+
+	"redeliver/grader/verdict"
+)
+
+// SubmissionLine is one entry in a list of submissions.
+type SubmissionLine struct {
+	PublicID string
+	Title    string          // of the exercise
+	Outcome  verdict.Outcome // empty: not graded yet
+	At       time.Time
+}
+
+func stateName(o verdict.Outcome) string {
+	if o == "" {
+		return "queued"
+	}
+	return string(o)
+}
+
+func stateSign(o verdict.Outcome) string {
+	switch o {
+	case verdict.Passed:
+		return "✓"
+	case verdict.Failed:
+		return "✗"
+	case verdict.Rejected:
+		return "⊘"
+	case verdict.Inconclusive:
+		return "?"
+	default:
+		return "…"
+	}
+}

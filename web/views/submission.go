@@ -1,0 +1,204 @@
+package views
+
+import (
+	"fmt"
+	"time"
+
+	"redeliver/grader/verdict"
+)
+
+// Progress is one step of a grading.
+type Progress struct {
+	Stage    string            // has words in package locale
+	Coverage *verdict.Coverage // a phase that has ended
+	Finding  *verdict.Finding  // the first one
+}
+
+// SubmissionState is what the database knows about a submission.
+type SubmissionState struct {
+	PublicID  string
+	Exercise  string // pack/slug
+	Title     string // of the exercise
+	CreatedAt time.Time
+	Files     []FileModel
+	Attempt   int // 0: it waits
+	Waiting   int // submissions before it
+	Preparing bool
+	Steps     []Progress
+	LastStep  int64
+	Verdict   *verdict.Verdict // nil: not graded yet
+}
+
+// SubmissionModel is the model of Submission.
+type SubmissionModel struct {
+	Page
+	PublicID  string
+	Exercise  string
+	CreatedAt time.Time
+	Notice    string
+	Progress  ProgressModel
+	Result    *ResultModel // nil: not graded yet
+	Source    Source
+}
+
+// ProgressModel is how far a grading has come; it changes while it is looked at.
+type ProgressModel struct {
+	Status   string   // one sentence
+	Lines    []string // the phases that have ended, and what else happened
+	LastStep int64
+	Done     bool
+}
+
+// NewSubmission builds the model of Submission. notice is the name of a notice
+// or "".
+func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, error) {
+	t := text{words: p.Words}
+	p.Title = t.say("submission.title", "Title", s.Title)
+	p.Description = t.say("submission.description", "Title", s.Title)
+	p.Live, p.Refresh = s.Verdict == nil, s.Verdict == nil
+	progress, err := NewProgress(p, s)
+	t.keep(err)
+	m := SubmissionModel{
+		Page: p, PublicID: s.PublicID, Exercise: s.Exercise, CreatedAt: s.CreatedAt,
+		Progress: progress, Source: NewSource(s.Files),
+	}
+	if notice == "stored" || notice == "running" {
+		m.Notice = t.say("notice." + notice)
+	}
+	if s.Verdict != nil {
+		m.Result = t.result(*s.Verdict, m.Source)
+	}
+	return m, t.err
+}
+
+// NewProgress builds the model of SubmissionStatus and SubmissionPhases.
+func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
+	t := text{words: p.Words}
+	m := ProgressModel{Status: t.status(s), LastStep: s.LastStep, Done: s.Verdict != nil}
+	if s.Attempt > 1 {
+		m.Lines = append(m.Lines, t.say("submission.again", "N", s.Attempt))
+	}
+	for _, step := range s.Steps {
+		if c := step.Coverage; c != nil {
+			m.Lines = append(m.Lines, t.count("submission.phase-line", c.Schedules, "Phase", t.phase(c.Phase), "Failed", c.Failed))
+		}
+		if step.Finding != nil {
+			m.Lines = append(m.Lines, t.say("submission.first-finding", "Message", step.Finding.Message))
+		}
+	}
+	return m, t.err
+}
+
+func (t *text) status(s SubmissionState) string {
+	switch {
+	case s.Verdict != nil:
+		return t.say("submission.done", "Outcome", t.say("state."+string(s.Verdict.Outcome)), "Summary", s.Verdict.Summary)
+	case s.Attempt == 0 && s.Preparing:
+		return t.say("submission.preparing")
+	case s.Attempt == 0 && s.Waiting == 0:
+		return t.say("submission.next")
+	case s.Attempt == 0:
+		return t.count("submission.waiting", s.Waiting)
+	}
+	stage := "started"
+	if len(s.Steps) > 0 {
+		stage = s.Steps[len(s.Steps)-1].Stage
+	}
+	return t.say("submission.running", "Stage", t.say("stage."+stage))
+}
+
+// ResultModel is a verdict.
+type ResultModel struct {
+	Outcome   verdict.Outcome
+	Summary   string
+	Meaning   string // what a passed or inconclusive verdict says and does not say
+	Schedules string
+	Took      string
+	Findings  []FindingModel
+	Coverage  []CoverageModel
+	Skipped   []string // phases that were not run
+	Stdout    string
+	Stderr    string
+}
+
+// FindingModel is one finding.
+type FindingModel struct {
+	verdict.Finding
+	KindText string
+	Where    string // phase and database
+	Link     SourceLink
+	Lines    []string // the deliveries
+	Timeline Timeline
+}
+
+// CoverageModel is one row of what was looked at.
+type CoverageModel struct {
+	Phase     string
+	Schedules int
+	Failed    int
+	Extent    string
+}
+
+func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
+	r := &ResultModel{
+		Outcome: v.Outcome, Summary: v.Summary, Stdout: v.Stdout, Stderr: v.Stderr,
+		Schedules: t.count("submission.schedules", v.Schedules),
+		Took: t.say("submission.took", "Seconds", seconds(v.Timings.Queue+v.Timings.Total), "Queue", seconds(v.Timings.Queue),
+			"Build", seconds(v.Timings.Build), "Explore", seconds(v.Timings.Load+v.Timings.Explore)),
+	}
+	if v.Outcome == verdict.Passed || v.Outcome == verdict.Inconclusive {
+		r.Meaning = t.say("submission." + string(v.Outcome))
+	}
+	for _, f := range v.Findings {
+		source.mark(f.File, f.Line)
+		r.Findings = append(r.Findings, t.finding(f, source))
+	}
+	r.Coverage, r.Skipped = t.coverage(v)
+	return r
+}
+
+func (t *text) finding(f verdict.Finding, source Source) FindingModel {
+	m := FindingModel{
+		Finding: f, KindText: t.say("kind." + string(f.Kind)),
+		Link: source.Link(f.File, f.Line), Timeline: NewTimeline(f.Trace, source),
+	}
+	if f.Phase != "" {
+		m.Where = t.phase(f.Phase)
+	}
+	if f.Database != "" {
+		m.Where = join(m.Where, t.say("submission.database", "Name", f.Database))
+	}
+	for _, d := range f.Deliveries {
+		m.Lines = append(m.Lines, t.say("submission.delivery",
+			"Offset", d.Offset, "Attempt", d.Attempt, "Instance", d.Instance, "Ended", d.Ended))
+	}
+	return m
+}
+
+// coverage lists the phases that ran, and then those that did not.
+func (t *text) coverage(v verdict.Verdict) (ran []CoverageModel, skipped []string) {
+	seen := map[string]bool{}
+	for _, c := range v.Coverage {
+		seen[c.Phase] = true
+		extent := "submission.sampled"
+		if c.Complete {
+			extent = "submission.complete"
+		}
+		ran = append(ran, CoverageModel{Phase: t.phase(c.Phase), Schedules: c.Schedules, Failed: c.Failed, Extent: t.say(extent)})
+	}
+	for _, name := range phaseNames {
+		if !seen[name] {
+			skipped = append(skipped, t.phase(name))
+		}
+	}
+	return ran, skipped
+}
+
+func seconds(ms int64) string { return fmt.Sprintf("%.1f", float64(ms)/1000) }
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}

@@ -1,0 +1,51 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// The addresses below are used by the views and by the redirects of package
+// web. Exercises are named pack/slug.
+
+// HomeURL is the first page in a language.
+func HomeURL(lang string) templ.SafeURL { return templ.SafeURL("/" + url.PathEscape(lang) + "/") }
+
+// ExerciseURL is the page of an exercise.
+func ExerciseURL(lang, name string) templ.SafeURL {
+	pack, slug, _ := strings.Cut(name, "/")
+	return HomeURL(lang) + templ.SafeURL("exercises/"+url.PathEscape(pack)+"/"+url.PathEscape(slug))
+}
+
+// ExerciseVersionURL is the page of an exercise with one version of the draft in
+// the form; version 0 is the starter.
+func ExerciseVersionURL(lang, name string, version int64) templ.SafeURL {
+	return ExerciseURL(lang, name) + templ.SafeURL("?version="+strconv.FormatInt(version, 10))
+}
+
+// SubmitURL is where the form of an exercise posts a submission to.
+func SubmitURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/submissions" }
+
+// DraftsURL is where the form of an exercise posts a draft to.
+func DraftsURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/drafts" }
+
+// SubmissionURL is the page of a submission.
+func SubmissionURL(lang, publicID string) templ.SafeURL {
+	return HomeURL(lang) + templ.SafeURL("submissions/"+url.PathEscape(publicID))
+}
+
+// EventsURL is the stream of what happens after the given step.
+func EventsURL(lang, publicID string, after int64) templ.SafeURL {
+	return SubmissionURL(lang, publicID) + templ.SafeURL("/events?after="+strconv.FormatInt(after, 10))
+}
+
+// WithNotice adds the name of a notice that the page then shows.
+func WithNotice(u templ.SafeURL, notice string) templ.SafeURL {
+	if notice == "" {
+		return u
+	}
+	return u + templ.SafeURL("?notice="+url.QueryEscape(notice))
+}
