@@ -35,7 +35,9 @@ func (e Events) Draw(seed int64, start time.Time) ([]Event, error) {
 		}
 	}
 	for i, template := range e.Templates {
-		e.finish(&events[i], i, template, start)
+		if err := e.finish(&events[i], i, template, start); err != nil {
+			return nil, fmt.Errorf("draw event %d: %w", i+1, err)
+		}
 	}
 	return events, nil
 }
@@ -77,14 +79,10 @@ func (f Field) draw(stream *rand.Rand, i int, start time.Time) any {
 	case UUIDField:
 		return drawUUID(stream)
 	case TimeField:
-		return f.timeOf(i, start).Format(time.RFC3339Nano)
+		return start.UTC().Add(f.Offset + time.Duration(i)*f.Every).Format(time.RFC3339Nano)
 	default:
 		return drawPattern(stream, f.Pattern)
 	}
-}
-
-func (f Field) timeOf(i int, start time.Time) time.Time {
-	return start.UTC().Add(f.Offset + time.Duration(i)*f.Every)
 }
 
 func drawPattern(stream *rand.Rand, pattern string) string {
@@ -108,7 +106,7 @@ func drawUUID(stream *rand.Rand) string {
 }
 
 // finish fills what follows from the fields.
-func (e Events) finish(event *Event, i int, template Template, start time.Time) {
+func (e Events) finish(event *Event, i int, template Template, start time.Time) error {
 	event.ID = "event-" + strconv.Itoa(i+1)
 	if e.ID != "" {
 		event.ID = text(event.Fields[e.ID])
@@ -117,14 +115,19 @@ func (e Events) finish(event *Event, i int, template Template, start time.Time) 
 		event.Object = text(event.Fields[e.Object])
 	}
 	event.Timestamp = start.UTC()
-	if field, ok := e.field(e.Timestamp); ok {
-		event.Timestamp = field.timeOf(i, start)
+	if e.Timestamp != "" {
+		sent, err := time.Parse(time.RFC3339, text(event.Fields[e.Timestamp]))
+		if err != nil {
+			return fmt.Errorf("timestamp: %w", err)
+		}
+		event.Timestamp = sent.UTC()
 	}
 	event.Key = []byte(render(template.Key, event.Fields))
 	event.Value = []byte(render(template.Value, event.Fields))
 	for _, header := range template.Headers {
 		event.Headers = append(event.Headers, Header{Key: header.Name, Value: []byte(render(header.Value, event.Fields))})
 	}
+	return nil
 }
 
 // render replaces every {field} by its value.

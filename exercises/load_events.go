@@ -328,8 +328,6 @@ func (e *eventsLoader) fixed(i int, with map[string]any) map[string]any {
 			e.problem("The value must be text.", "events", i, "with", name)
 		case isText && !plainValue.MatchString(words):
 			e.problem("The value holds letters, digits, spaces and the characters . _ : / + @ - only.", "events", i, "with", name)
-		case name == e.events.Timestamp:
-			e.problem("The field gives the record's time and cannot be fixed.", "events", i, "with", name)
 		}
 		values[name] = value
 	}

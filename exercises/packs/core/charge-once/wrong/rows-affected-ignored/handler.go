@@ -38,7 +38,7 @@ func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
 	if _, err := tx.ExecContext(ctx,
 		`INSERT INTO processed_events (event_id, processed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`,
 		eventID, time.Now().UTC().Format(time.RFC3339)); err != nil {
-		return fmt.Errorf("event is already processed: %w", err)
+		return fmt.Errorf("mark event: %w", err)
 	}
 	if _, err := tx.ExecContext(ctx,
 		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,

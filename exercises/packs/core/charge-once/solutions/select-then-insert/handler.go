@@ -1,0 +1,74 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+// Handle asks first, which spares a copy the write. The question alone would
+// not be safe with two instances: the primary key makes the second insert
+// fail, the record comes again, and then the question finds the first.
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	eventID := headerValue(rec, "event-id")
+	if eventID == "" {
+		return errors.New("the record has no event-id header")
+	}
+
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	var one int
+	err = tx.QueryRowContext(ctx, `SELECT 1 FROM processed_events WHERE event_id = ?`, eventID).Scan(&one)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("look for the event: %w", err)
+	}
+
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO processed_events (event_id, processed_at) VALUES (?, ?)`,
+		eventID, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,
+		p.ID, p.Account, p.Amount); err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return tx.Commit()
+}
+
+func headerValue(rec *kgo.Record, key string) string {
+	for _, h := range rec.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}

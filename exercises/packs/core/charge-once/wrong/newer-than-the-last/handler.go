@@ -1,0 +1,67 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+// Handle skips what is not newer than the newest event that it has applied: the
+// topic is in order, so older events have been here before.
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	sentAt := header(rec, "sent-at")
+
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	var newest string
+	if err := tx.QueryRowContext(ctx,
+		`SELECT COALESCE(MAX(processed_at), '') FROM processed_events`).Scan(&newest); err != nil {
+		return fmt.Errorf("look for the newest event: %w", err)
+	}
+	if sentAt <= newest {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO processed_events (event_id, processed_at) VALUES (?, ?)`,
+		header(rec, "event-id"), sentAt); err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,
+		p.ID, p.Account, p.Amount); err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return tx.Commit()
+}
+
+func header(rec *kgo.Record, key string) string {
+	for _, h := range rec.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
