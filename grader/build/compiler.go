@@ -70,9 +70,8 @@ func (s State) String() string {
 // goroutines at once.
 type Compiler struct {
 	dir    string
-	goTool string
-	// buildCache is "" for one that is removed
-	buildCache string
+	goTool     string
+	buildCache string // "" for one that is removed
 	limits     Limits
 	cache      cache
 

@@ -179,7 +179,10 @@ func (c *Compiler) makeKit(ctx context.Context, goPath, dir string, files map[st
 	if err := os.Rename(out, dir); err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(c.ownBuildCache()), c.removeOldKits())
+	if c.buildCache == "" {
+		err = os.RemoveAll(c.ownBuildCache())
+	}
+	return errors.Join(err, c.removeOldKits())
 }
 
 // unusedFor is when a prepared folder of another version is removed. Until then
