@@ -1,6 +1,7 @@
 package exercises
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func (l *loader) checkEach(doc *document, values, allowed []string, what string,
 		place := append(slices.Clone(where), i)
 		switch {
 		case !slices.Contains(allowed, value):
-			l.at(doc, fmt.Sprintf("%q is no %s.", value, what), place...)
+			l.at(doc, fmt.Sprintf("%q is not a known %s (known: %s).", value, what, cmp.Or(strings.Join(allowed, ", "), "none")), place...)
 		case slices.Contains(values[:i], value):
 			l.at(doc, fmt.Sprintf("%q is listed twice.", value), place...)
 		}
@@ -136,7 +137,8 @@ func (l *loader) checkInvariant(doc *document, i int, invariant invariantFile, e
 	case !objectColumn.MatchString(invariant.SQL):
 		l.at(doc, "The query has no column called object.", "invariants", i, "sql")
 	}
-	if invariant.Object != "" && !events.hasField(invariant.Object) {
+	eventsKnown := len(events.Templates) > 0 // or there are problems already
+	if invariant.Object != "" && eventsKnown && !events.hasField(invariant.Object) {
 		l.at(doc, "There is no field "+invariant.Object+" in events.yaml.", "invariants", i, "object")
 	}
 	l.checkWords(doc, l.pack.Languages, invariant.Message, "invariants", i, "message")

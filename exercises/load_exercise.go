@@ -124,18 +124,18 @@ func (l *loader) loadTexts(exercise *Exercise) {
 		exercise.Statement[language] = l.text(exercise.Slug, "statement", language)
 		exercise.Approach[language] = l.text(exercise.Slug, "approach", language)
 		exercise.Hints[language] = l.hints(exercise.Slug, language)
-		if want, have := len(exercise.Hints["en"]), len(exercise.Hints[language]); have != want {
-			l.problem(textName(exercise.Slug, "hints", language), "There are %d hints here and %d in English.", have, want)
+		if want, have := len(exercise.Hints["en"]), len(exercise.Hints[language]); have != want && have > 0 && want > 0 {
+			l.problem(textFile(exercise.Slug, "hints", language), "The number of hints is %d here and %d in English.", have, want)
 		}
 	}
 }
 
-func textName(slug, kind, language string) string {
+func textFile(slug, kind, language string) string {
 	return path.Join(slug, kind+"."+language+".md")
 }
 
 func (l *loader) text(slug, kind, language string) string {
-	name := textName(slug, kind, language)
+	name := textFile(slug, kind, language)
 	content, ok := l.take(name)
 	if ok && len(strings.TrimSpace(string(content))) == 0 {
 		l.problem(name, "The file is empty.")
@@ -145,7 +145,7 @@ func (l *loader) text(slug, kind, language string) string {
 
 // hints cuts a file at its `## ` headings.
 func (l *loader) hints(slug, language string) []Hint {
-	name := textName(slug, "hints", language)
+	name := textFile(slug, "hints", language)
 	content := l.text(slug, "hints", language)
 	var hints []Hint
 	for i, line := range strings.SplitAfter(content, "\n") {

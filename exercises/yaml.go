@@ -16,6 +16,13 @@ import (
 // deepest manifest of ours has four levels.
 const maxYAMLDepth = 16
 
+// What a value can be, for authors.
+const (
+	textName    = "text"
+	listName    = "a list"
+	mappingName = "a mapping of keys to values"
+)
+
 // document is a YAML file whose values can be traced back to their place.
 type document struct {
 	file string
@@ -39,8 +46,7 @@ func parseYAML(file string, data []byte) (doc *document, problem *Problem) {
 	case len(parsed.Docs) == 0 || parsed.Docs[0].Body == nil:
 		return nil, &Problem{File: file, Line: 1, Column: 1, Message: "The file is empty."}
 	case len(parsed.Docs) > 1:
-		p := problemAt(file, parsed.Docs[1].GetToken(), "The file holds more than one YAML document.")
-		return nil, &p
+		return nil, at(file, parsed.Docs[1].Start, "The file holds more than one YAML document.")
 	}
 	doc = &document{file: file, root: parsed.Docs[0].Body}
 	if _, isMapping := children(doc.root); !isMapping {
@@ -193,6 +199,12 @@ func yamlProblem(file string, err error) Problem {
 	if wrongType, ok := errors.AsType[*yaml.TypeError](err); ok {
 		return problemAt(file, wrongType.Token, "The value must be "+kindName(wrongType.DstType)+".")
 	}
+	if wrongNode, ok := errors.AsType[*yaml.UnexpectedNodeTypeError](err); ok {
+		return problemAt(file, wrongNode.Token, "The value must be "+nodeName(wrongNode.Expected)+".")
+	}
+	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
+		return problemAt(file, unknown.Token, fmt.Sprintf("The key %q is not known here.", unknown.Token.Value))
+	}
 	if positioned, ok := errors.AsType[yaml.Error](err); ok {
 		return problemAt(file, positioned.GetToken(), "The YAML is not valid here: "+positioned.GetMessage()+".")
 	}
@@ -206,10 +218,21 @@ func kindName(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Slice, reflect.Array:
-		return "a list"
+		return listName
 	case reflect.Map, reflect.Struct:
-		return "a mapping of keys to values"
+		return mappingName
 	default:
-		return "text"
+		return textName
+	}
+}
+
+func nodeName(t ast.NodeType) string {
+	switch t {
+	case ast.SequenceType:
+		return listName
+	case ast.MappingType, ast.MappingValueType:
+		return mappingName
+	default:
+		return textName
 	}
 }
