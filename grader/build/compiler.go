@@ -69,7 +69,7 @@ func (s State) String() string {
 // Compiler builds submissions. Its methods may be called from several
 // goroutines at once.
 type Compiler struct {
-	dir    string
+	dir        string
 	goTool     string
 	buildCache string // "" for one that is removed
 	limits     Limits

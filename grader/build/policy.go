@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -142,8 +141,8 @@ func (c *checker) file(f exercises.File) {
 	if path.Ext(f.Name) != ".go" {
 		return
 	}
-	if len(bytes.TrimSpace(f.Content)) == 0 {
-		c.add(verdict.Compile, f.Name, "The file is empty. It must begin with: package %s", packageName)
+	if !hasCode(f.Content) {
+		c.add(verdict.Compile, f.Name, "The file has no code. It must begin with: package %s", packageName)
 		return
 	}
 	tree, err := parser.ParseFile(c.fset, f.Name, f.Content, parser.ParseComments|parser.AllErrors|parser.SkipObjectResolution)
@@ -176,12 +175,24 @@ func notText(p []byte) int {
 	return -1
 }
 
+// hasCode reports whether there is anything but space and comments.
+func hasCode(src []byte) bool {
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	s.Init(fset.AddFile("", fset.Base(), len(src)), src, nil, 0)
+	_, tok, _ := s.Scan()
+	return tok != token.EOF
+}
+
+// syntax reports the parser's errors, the first one of each line: the others
+// follow from it.
 func (c *checker) syntax(file string, err error) {
 	var list scanner.ErrorList
 	if !errors.As(err, &list) {
 		c.add(verdict.Compile, file, "%s", err)
 		return
 	}
+	list.RemoveMultiples()
 	for _, e := range list {
 		c.findings = append(c.findings, verdict.Finding{
 			Kind: verdict.Compile, File: file, Line: e.Pos.Line, Column: e.Pos.Column, Message: e.Msg,
