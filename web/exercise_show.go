@@ -38,6 +38,12 @@ func (s *Server) exerciseShow(c echo.Context) error {
 	return s.showForm(c, http.StatusOK, e, form)
 }
 
+// exerciseReturn answers the addresses that forms post to: after a form that was
+// not accepted, such an address stands in the browser.
+func (s *Server) exerciseReturn(c echo.Context) error {
+	return c.Redirect(http.StatusSeeOther, string(views.ExerciseURL(s.langOf(c), nameOf(c))))
+}
+
 // nameOf is the name of the exercise in the address.
 func nameOf(c echo.Context) string { return c.Param("pack") + "/" + c.Param("slug") }
 

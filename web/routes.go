@@ -31,6 +31,8 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/", s.homeShow)
 
 	get(site, "/exercises/:pack/:slug", s.exerciseShow)
+	get(site, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
+	get(site, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
 	posts := s.limitPosts()
 	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, posts)
 	site.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)

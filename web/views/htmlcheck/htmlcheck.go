@@ -60,7 +60,8 @@ func Count(selector string, n int) Checker {
 	}
 }
 
-// Text wants exactly this text, with runs of spaces taken as one.
+// Text wants exactly this text, with runs of spaces taken as one, and one
+// between blocks.
 func Text(want string) Checker {
 	return func(n *html.Node) error {
 		if got := text(n); got != want {
@@ -85,9 +86,20 @@ func text(n *html.Node) string {
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
+		} else if isBlock(d.Data) {
+			b.WriteByte(' ')
 		}
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func isBlock(element string) bool {
+	switch element {
+	case "p", "li", "td", "th", "tr", "div", "pre", "h1", "h2", "h3", "h4", "section", "article", "label", "br":
+		return true
+	default:
+		return false
+	}
 }
 
 // Attr wants an attribute with exactly this value.

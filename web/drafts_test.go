@@ -1,0 +1,119 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"redeliver/web/views/htmlcheck"
+)
+
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+
+	saved := func(t *testing.T, a answer, notice string) {
+		t.Helper()
+		if want := exercisePage + "?notice=" + notice; a.status != http.StatusSeeOther || a.header.Get("Location") != want {
+			t.Fatalf("status %d, leads to %q, want %q", a.status, a.header.Get("Location"), want)
+		}
+	}
+	holds := func(t *testing.T, a answer, base, text string) {
+		t.Helper()
+		htmlcheck.Page(t, a.body, htmlcheck.In("input[name=base]", htmlcheck.Attr("value", base)))
+		if !strings.Contains(a.body, ">\n"+text+"</textarea>") {
+			t.Errorf("the form does not hold %q", text)
+		}
+	}
+
+	t.Run("SavedAndShownAgain", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		v.get(t, exercisePage, http.StatusOK)
+		saved(t, v.post(t, exercisePage+"/drafts", form(0, "one\n\tтекст\n")), "saved")
+		holds(t, v.get(t, exercisePage, http.StatusOK), "1", "one\n\tтекст\n")
+		saved(t, v.post(t, exercisePage+"/drafts", form(1, "one\n\tтекст\n")), "unchanged")
+		saved(t, v.post(t, exercisePage+"/drafts", form(1, "two\n")), "saved")
+		holds(t, v.get(t, exercisePage, http.StatusOK), "2", "two\n")
+		// Earlier versions stay, and saving one makes it the newest.
+		old := v.get(t, exercisePage+"?version=1", http.StatusOK)
+		holds(t, old, "2", "one\n\tтекст\n")
+		htmlcheck.Page(t, old.body, htmlcheck.In("#draft-state", htmlcheck.Contains("This is version 1 of your draft; the newest is 2.")))
+		holds(t, v.get(t, exercisePage+"?version=0", http.StatusOK), "2", "\npackage handler // starter\n")
+		// Another browser starts from the starter.
+		holds(t, b.visitor(t).get(t, exercisePage, http.StatusOK), "0", "\npackage handler // starter\n")
+	})
+
+	t.Run("SubmittingSavesToo", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		v.submit(t, 0, "handed in\n")
+		holds(t, v.get(t, exercisePage, http.StatusOK), "1", "handed in\n")
+	})
+
+	for _, action := range []string{"drafts", "submissions"} {
+		t.Run("OtherTabIsTold/"+action, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, Config{}, testCatalog())
+			v := b.visitor(t)
+			v.get(t, exercisePage, http.StatusOK)
+			saved(t, v.post(t, exercisePage+"/drafts", form(0, "from one tab\n")), "saved")
+			a := v.post(t, exercisePage+"/"+action, form(0, "from the other tab\n"))
+			if a.status != http.StatusConflict {
+				t.Fatalf("status %d", a.status)
+			}
+			holds(t, a, "1", "from the other tab\n")
+			htmlcheck.Page(t, a.body, htmlcheck.NothingInline, htmlcheck.LinksWithin,
+				htmlcheck.In("[role=alert]", htmlcheck.Contains("This draft was changed in another tab: version 1 was saved")),
+				htmlcheck.In("textarea.other[readonly]", htmlcheck.Text("from one tab")))
+			holds(t, v.get(t, exercisePage, http.StatusOK), "1", "from one tab\n") // nothing was overwritten
+			// Sending the shown form again is a decision.
+			if again := v.post(t, exercisePage+"/"+action, form(1, "from the other tab\n")); again.status != http.StatusSeeOther {
+				t.Errorf("again: status %d", again.status)
+			}
+			holds(t, v.get(t, exercisePage, http.StatusOK), "2", "from the other tab\n")
+		})
+	}
+
+	t.Run("SecondSubmissionWhileOneRuns", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		first, _ := v.submit(t, 0, "one\n")
+		second, query := v.submit(t, 1, "two\n")
+		if second != first || query != "notice=running" {
+			t.Errorf("leads to %s?%s, want %s", second, query, first)
+		}
+		htmlcheck.Page(t, v.get(t, second+"?"+query, http.StatusOK).body,
+			htmlcheck.In(".notice", htmlcheck.Contains("A submission for this exercise is still being graded; this is it.")))
+		holds(t, v.get(t, exercisePage, http.StatusOK), "2", "two\n")
+	})
+
+	t.Run("UnusableForms", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		withoutFile, twoOfOne, badBase, negative := form(0, "x"), form(0, "x"), form(0, "x"), form(-1, "x")
+		withoutFile.Del("file.schema.sql")
+		twoOfOne.Add("file.handler.go", "y")
+		badBase.Set("base", "one")
+		for name, values := range map[string]map[string][]string{
+			"WithoutFile": withoutFile, "TwoOfOneFile": twoOfOne, "BadBase": badBase, "NegativeBase": negative, "Empty": {},
+		} {
+			for _, action := range []string{"drafts", "submissions"} {
+				if a := v.post(t, exercisePage+"/"+action, values); a.status != http.StatusBadRequest {
+					t.Errorf("%s to %s: status %d", name, action, a.status)
+				}
+			}
+		}
+		if a := v.post(t, "/en/exercises/core/secret/drafts", form(0, "x")); a.status != http.StatusNotFound {
+			t.Errorf("an assigned exercise: status %d", a.status)
+		}
+		a := v.do(t, "POST", exercisePage+"/drafts", strings.NewReader("base=0&file.handler.go=%zz"),
+			http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
+		if a.status != http.StatusBadRequest {
+			t.Errorf("broken encoding: status %d", a.status)
+		}
+	})
+}

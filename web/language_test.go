@@ -1,0 +1,100 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestAddressesWithoutLanguage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{}, testCatalog())
+	for path, want := range map[string]string{
+		"/": "/en/",
+		"/exercises/core/charge-once?version=1&x=%0d": "/en/exercises/core/charge-once?version=1&x=%0d",
+		"/submissions/abc":                            "/en/submissions/abc",
+		"/exercises//evil.example/%0d%0aX:1":          "/en/exercises//evil.example/%0D%0AX:1",
+	} {
+		a := b.visitor(t).do(t, "GET", path, nil, http.Header{"Accept-Language": {"tlh, en;q=0.5"}})
+		if a.status != http.StatusFound || a.header.Get("Location") != want {
+			t.Errorf("%s: status %d, leads to %q, want %q", path, a.status, a.header.Get("Location"), want)
+		}
+		if !strings.Contains(a.header.Get("Vary"), "Accept-Language") {
+			t.Errorf("%s: Vary %q", path, a.header.Get("Vary"))
+		}
+	}
+}
+
+func TestCookies(t *testing.T) {
+	t.Parallel()
+
+	cookies := func(t *testing.T, b *testBundle) map[string]string {
+		t.Helper()
+		out := map[string]string{}
+		for _, line := range b.visitor(t).get(t, exercisePage, http.StatusOK).header.Values("Set-Cookie") {
+			name, rest, _ := strings.Cut(line, "=")
+			_, attributes, _ := strings.Cut(rest, "; ")
+			out[name] = attributes
+		}
+		return out
+	}
+
+	t.Run("OverHTTP", func(t *testing.T) {
+		t.Parallel()
+		got := cookies(t, setup(t, Config{}, testCatalog()))
+		for _, name := range []string{"redeliver", "language"} {
+			if got[name] != "Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" {
+				t.Errorf("%s has %q", name, got[name])
+			}
+		}
+	})
+
+	t.Run("OverHTTPS", func(t *testing.T) {
+		t.Parallel()
+		got := cookies(t, setup(t, Config{SecureCookies: true}, testCatalog()))
+		if got["__Host-redeliver"] != "Path=/; Max-Age=31536000; HttpOnly; Secure; SameSite=Lax" {
+			t.Errorf("cookies are %v", got)
+		}
+	})
+
+	t.Run("TokenIsNotInTheDatabase", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		a := v.get(t, exercisePage, http.StatusOK)
+		v.submit(t, 0, "x")
+		var token string
+		for _, line := range a.header.Values("Set-Cookie") {
+			if rest, ok := strings.CutPrefix(line, "redeliver="); ok {
+				token, _, _ = strings.Cut(rest, ";")
+			}
+		}
+		var rows, withToken int
+		err := b.st.Read.QueryRowContext(t.Context(),
+			"SELECT count(*), count(*) FILTER (WHERE token_hash = $1) FROM browsers", token).Scan(&rows, &withToken)
+		if err != nil || len(token) != tokenLength || rows != 1 || withToken != 0 {
+			t.Errorf("token %q, %d rows, %d with it, err %v", token, rows, withToken, err)
+		}
+	})
+
+	t.Run("ReadingLeavesNoRow", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		v.get(t, exercisePage, http.StatusOK)
+		v.get(t, "/en/", http.StatusOK)
+		var rows int
+		if err := b.st.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM browsers").Scan(&rows); err != nil || rows != 0 {
+			t.Errorf("%d rows, err %v", rows, err)
+		}
+	})
+
+	t.Run("UnusableCookieIsReplaced", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		a := b.visitor(t).do(t, "GET", exercisePage, nil, http.Header{"Cookie": {"redeliver=short; language=tlh"}})
+		if n := len(a.header.Values("Set-Cookie")); n != 2 {
+			t.Errorf("%d cookies set", n)
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"redeliver/web/views/htmlcheck"
+)
+
+func TestFormsFromElsewhereAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{}, testCatalog())
+	for _, tc := range []struct {
+		name   string
+		header http.Header
+		status int
+	}{
+		{"CrossSite", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403},
+		{"SiblingDomain", http.Header{"Sec-Fetch-Site": {"same-site"}}, 403},
+		{"ForeignOrigin", http.Header{"Origin": {"https://evil.example"}}, 403},
+		{"OpaqueOrigin", http.Header{"Origin": {"null"}}, 403},
+		{"SameOrigin", http.Header{"Sec-Fetch-Site": {"same-origin"}}, 303},
+		{"NoBrowser", http.Header{}, 303},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tc.header.Set("Content-Type", "application/x-www-form-urlencoded")
+			a := b.visitor(t).do(t, "POST", exercisePage+"/submissions", strings.NewReader(form(0, "x").Encode()), tc.header)
+			if a.status != tc.status {
+				t.Errorf("status %d, want %d", a.status, tc.status)
+			}
+			if tc.status == 403 {
+				htmlcheck.Page(t, a.body, htmlcheck.In("h1", htmlcheck.Text("This form was sent from another site")))
+			}
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+
+	t.Run("TooMuchSourceKeepsTheText", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		for _, action := range []string{"drafts", "submissions"} {
+			a := v.post(t, exercisePage+"/"+action, form(0, "the text"+strings.Repeat("x", maxSource)))
+			if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, ">\nthe textxxx") {
+				t.Errorf("%s: status %d", action, a.status)
+			}
+			htmlcheck.Page(t, a.body, htmlcheck.In("[role=alert]", htmlcheck.Contains("at most 65536 are accepted")))
+		}
+	})
+
+	t.Run("TheLargestSourceFits", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		room := maxSource - len("-- empty\n")
+		// The worst text: each line end is one byte of the source and six of the form.
+		b.visitor(t).submit(t, 0, strings.Repeat("\n", room))
+	})
+
+	t.Run("LargerBodyIsCutOff", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		for _, length := range []int64{1 << 20, -1} { // -1: the length is not told
+			r := httptest.NewRequest("POST", exercisePage+"/submissions", strings.NewReader(form(0, strings.Repeat("x", 1<<20)).Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.ContentLength = length
+			w := httptest.NewRecorder()
+			b.srv.ServeHTTP(w, r)
+			if w.Code != http.StatusRequestEntityTooLarge {
+				t.Errorf("length %d: status %d", length, w.Code)
+			}
+		}
+	})
+}
+
+func TestRates(t *testing.T) {
+	t.Parallel()
+
+	// post sends a form from an address and, unless it is "", for another
+	// client behind it.
+	post := func(b *testBundle, address, forwarded string) int {
+		r := httptest.NewRequest("POST", exercisePage+"/drafts", strings.NewReader(form(0, "x").Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.RemoteAddr = address
+		if forwarded != "" {
+			r.Header.Set("X-Forwarded-For", forwarded)
+		}
+		w := httptest.NewRecorder()
+		b.srv.ServeHTTP(w, r)
+		return w.Code
+	}
+	frozen := func() time.Time { return time.UnixMilli(1) }
+
+	t.Run("ForgedAddressDoesNotHelp", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{PostsPerMinute: 3, Now: frozen}, testCatalog())
+		for i := range 3 {
+			if code := post(b, "10.0.0.1:1", fmt.Sprint("203.0.113.", i)); code != http.StatusSeeOther {
+				t.Fatalf("form %d: status %d", i, code)
+			}
+		}
+		if code := post(b, "10.0.0.1:1", "203.0.113.99"); code != http.StatusTooManyRequests {
+			t.Errorf("status %d", code)
+		}
+		if code := post(b, "10.0.0.2:1", ""); code != http.StatusSeeOther {
+			t.Errorf("another address: status %d", code)
+		}
+	})
+
+	t.Run("ClientsBehindTheProxyAreApart", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{PostsPerMinute: 1, TrustProxy: true, Now: frozen}, testCatalog())
+		for i := range 5 {
+			if code := post(b, "10.0.0.1:1", fmt.Sprint("203.0.113.", i)); code != http.StatusSeeOther {
+				t.Fatalf("client %d: status %d", i, code)
+			}
+		}
+		if code := post(b, "10.0.0.1:1", "203.0.113.1"); code != http.StatusTooManyRequests {
+			t.Errorf("status %d", code)
+		}
+	})
+
+	t.Run("NewBrowsersOfOneAddress", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{NewBrowsersPerHour: 2, Now: frozen}, testCatalog())
+		known := b.visitor(t)
+		saved := known.post(t, exercisePage+"/drafts", form(0, "x"))
+		other := b.visitor(t).post(t, exercisePage+"/drafts", form(0, "x"))
+		refused := b.visitor(t).post(t, exercisePage+"/drafts", form(0, "x"))
+		if saved.status != 303 || other.status != 303 || refused.status != http.StatusTooManyRequests {
+			t.Errorf("status %d, %d, %d", saved.status, other.status, refused.status)
+		}
+		if a := known.post(t, exercisePage+"/drafts", form(1, "y")); a.status != 303 {
+			t.Errorf("a browser that has written before: status %d", a.status)
+		}
+	})
+
+	t.Run("StreamsAreBounded", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{MaxStreams: 1}, testCatalog())
+		v := b.visitor(t)
+		path, _ := v.submit(t, 0, "x")
+		until(t, v.stream(t, path+"/events", ""), "event: status")
+		v.get(t, path+"/events", http.StatusServiceUnavailable)
+	})
+}
+
+func TestLimiter(t *testing.T) {
+	t.Parallel()
+
+	t.Run("AllowsAgainAfterThePeriod", func(t *testing.T) {
+		t.Parallel()
+		now := time.UnixMilli(1)
+		l := newLimiter(2, time.Minute, func() time.Time { return now })
+		if !l.allow("a") || !l.allow("a") || l.allow("a") {
+			t.Fatal("not two of three")
+		}
+		now = now.Add(30 * time.Second)
+		if !l.allow("a") || l.allow("a") {
+			t.Error("not one after half the period")
+		}
+	})
+
+	t.Run("MemoryIsBounded", func(t *testing.T) {
+		t.Parallel()
+		now := time.UnixMilli(1)
+		l := newLimiter(1, time.Minute, func() time.Time { return now })
+		for i := range maxAddresses {
+			l.allow(fmt.Sprint("client ", i))
+		}
+		if l.allow("one more") || len(l.addresses) != maxAddresses {
+			t.Errorf("%d addresses", len(l.addresses))
+		}
+		now = now.Add(time.Minute)
+		if !l.allow("one more") || len(l.addresses) != 1 {
+			t.Errorf("%d addresses after a minute", len(l.addresses))
+		}
+	})
+
+	t.Run("NetworkOfAClient", func(t *testing.T) {
+		t.Parallel()
+		for address, want := range map[string]string{
+			"203.0.113.7":          "203.0.113.7",
+			"::ffff:203.0.113.7":   "203.0.113.7",
+			"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+			"fe80::1%eth0":         "fe80::/64",
+			"unknown":              "unknown",
+		} {
+			if got := network(address); got != want {
+				t.Errorf("%s: %s, want %s", address, got, want)
+			}
+		}
+	})
+}
