@@ -194,7 +194,7 @@ func (j *job) compileHandler(ctx context.Context) ([]verdict.Finding, error) {
 		return findings, err
 	}
 	findings = compilerFindings(messages, j.trees)
-	if aboutFunc(messages, j.entry.Func) {
+	if strings.Contains(messages, startFile+":") { // it only uses the function of the entry
 		findings = append(findings, signatureFinding(j.entry, j.trees, j.fset))
 		sortFindings(findings)
 	}
@@ -202,17 +202,6 @@ func (j *job) compileHandler(ctx context.Context) ([]verdict.Finding, error) {
 		return nil, fmt.Errorf("the compiler refused the submission without a message about it: %.500s", messages)
 	}
 	return findings, nil
-}
-
-// aboutFunc reports whether the compiler complains about the use of the
-// function of the entry in startFile, which fits one signature only.
-func aboutFunc(messages, name string) bool {
-	for line := range strings.Lines(messages) {
-		if strings.Contains(line, startFile+":") && strings.Contains(line, name) {
-			return true
-		}
-	}
-	return false
 }
 
 func (j *job) compilePackage(ctx context.Context, sources []string) (messages string, findings []verdict.Finding, err error) {
