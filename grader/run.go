@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"redeliver/grader/cluster"
 	"redeliver/grader/guest/abi"
@@ -76,6 +77,7 @@ type run struct {
 	life     int // of instance A: 1 is "A", 2 is "A2"
 	attempts map[string]int
 	fired    map[int]bool // by effect: deviations that happened
+	refused  string       // what the database's rules refused last
 }
 
 // due returns the deviation at the next effect, when it is of that kind and has
@@ -159,12 +161,15 @@ func (r *run) startProcess(ctx context.Context, after bool) error {
 	if err != nil {
 		return err
 	}
-	r.proc = &process{name: name, inst: r.inst, w: r.world}
+	r.proc = &process{name: name, w: r.world}
 	if stop != nil {
 		r.limit(*stop)
 		return nil
 	}
-	if err := r.inst.Restore(snap); err != nil {
+	if r.proc.inst, err = r.instance(ctx); err != nil {
+		return err
+	}
+	if err := r.proc.inst.Restore(snap); err != nil {
 		return fmt.Errorf("restore %s: %w", name, err)
 	}
 	if after {
@@ -310,6 +315,7 @@ func (r *run) effect(ctx context.Context, d *delivery) (*sandbox.Stop, error) {
 		last.Text += " → " + out.result
 	}
 	if out.refused != "" {
+		r.refused = out.refused
 		last.Text += " (" + out.refused + ")"
 	}
 	if out.changes != nil {
@@ -391,6 +397,14 @@ func (r *run) commitOffset(ctx context.Context, d *delivery) error {
 	return nil
 }
 
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return "it has no text."
+	}
+	return strings.TrimRight(s, ".") + "."
+}
+
 func (r *run) lastLabel() string {
 	return r.out.effects[len(r.out.effects)-1].label
 }
@@ -443,7 +457,11 @@ func (r *run) stuck(d *delivery) {
 	if e, ok := r.set.events[d.eventID]; ok {
 		what, object = nameOf(e), nameOf(e)
 	}
-	text := fmt.Sprintf("%s was delivered %d times and its offset was never committed: every time Handle returned an error.", what, maxAttempts)
+	text := fmt.Sprintf("%s was delivered %d times and its offset was never committed. The last error of Handle: %s", what, maxAttempts,
+		sentence(ledger.Shorten(r.proc.result.Text, 200)))
+	if r.refused != "" {
+		text += " " + r.refused
+	}
 	r.rec.Add(verdict.Step{Lane: r.proc.name, Event: trace.Limit, Text: text, Decisive: true})
 	r.out.problem = &problem{kind: verdict.Stuck, text: text, object: object}
 }
@@ -456,7 +474,9 @@ func (r *run) stop() {
 	}
 	r.proc.kill()
 	r.broken = errors.Join(r.broken, r.ledger.Kill(r.proc.name))
-	r.out.stdout, r.out.stderr = slices.Clone(r.inst.Stdout()), slices.Clone(r.inst.Stderr())
+	if r.proc.inst != nil {
+		r.out.stdout, r.out.stderr = slices.Clone(r.proc.inst.Stdout()), slices.Clone(r.proc.inst.Stderr())
+	}
 }
 
 // judge runs the exercise's invariants, unless the schedule ended before its

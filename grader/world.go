@@ -53,10 +53,20 @@ func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
 	if err := w.ledger.Prepare(ctx, sub.schema, setupStatements(sub)); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
-	if w.inst, err = sub.program.Instance(ctx, w.clock); err != nil {
-		return nil, errors.Join(fmt.Errorf("make an instance: %w", err), w.close())
-	}
 	return w, nil
+}
+
+// instance is the sandbox's instance, made on first use: a program that cannot
+// even be initialised never needs one.
+func (w *world) instance(ctx context.Context) (*sandbox.Instance, error) {
+	if w.inst == nil {
+		inst, err := w.sub.program.Instance(ctx, w.clock)
+		if err != nil {
+			return nil, fmt.Errorf("make an instance: %w", err)
+		}
+		w.inst = inst
+	}
+	return w.inst, nil
 }
 
 func (w *world) close() error {

@@ -191,7 +191,7 @@ func (c *Conn) limited(ctx context.Context, query string, fn func(context.Contex
 	defer cancel()
 	err := fn(inner)
 	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		return &LimitError{fmt.Sprintf("The SQL statement %q did not finish within %v.", Shorten(query, 80), c.l.limits.Statement)}
+		return &LimitError{fmt.Sprintf("The SQL statement %q did not finish within %g s.", Shorten(query, 80), c.l.limits.Statement.Seconds())}
 	}
 	return err
 }

@@ -1,0 +1,236 @@
+package grader_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"redeliver/exercises"
+	"redeliver/grader"
+	"redeliver/grader/build"
+	"redeliver/grader/verdict"
+)
+
+// gradings is how often the tests of repetition grade. .ci/run raises it.
+var gradings = flag.Int("gradings", 20, "how often the tests of repetition grade")
+
+// compiler is shared: preparing it takes 20 s of processor time the first time
+// on a machine, so its files stay in the user's cache.
+var compiler *build.Compiler
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	cache, err := os.UserCacheDir()
+	if err == nil {
+		compiler = build.New(build.Config{Dir: filepath.Join(cache, "redeliver-test")})
+		err = compiler.Prepare(context.Background(), func(string, int, int) {})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prepare the compiler:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func newGrader(t testing.TB, workers int) *grader.Grader {
+	t.Helper()
+	g, err := grader.New(grader.Config{Dir: t.TempDir(), Workers: workers}, compiler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func chargeOnce(t testing.TB) *exercises.Exercise {
+	t.Helper()
+	c := exercises.Open(exercises.Builtin(), nil)
+	e, ok := c.Exercise("core/charge-once")
+	if !ok {
+		t.Fatalf("no core/charge-once: %v", c.Problems())
+	}
+	return e
+}
+
+func solution(t testing.TB, e *exercises.Exercise) []exercises.File {
+	t.Helper()
+	i := slices.IndexFunc(e.Solutions, func(s exercises.Sample) bool { return s.Name == "on-conflict-do-nothing" })
+	return e.Solutions[i].Files
+}
+
+func grade(t testing.TB, g *grader.Grader, req grader.Request) verdict.Verdict {
+	t.Helper()
+	if req.Seed == 0 {
+		req.Seed = 1
+	}
+	v, err := g.Grade(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func kinds(v verdict.Verdict) []string {
+	var out []string
+	for _, f := range v.Findings {
+		if k := string(f.Kind); !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Every solution of the built-in packs passes, the starters and the wrong
+// handlers fail as expect.yaml says.
+func TestBuiltinPacks(t *testing.T) {
+	t.Parallel()
+	g := newGrader(t, 0)
+	for _, pack := range exercises.Open(exercises.Builtin(), nil).Packs() {
+		for _, e := range pack.Exercises {
+			for _, s := range e.Solutions {
+				t.Run(e.Slug+"/solutions/"+s.Name, func(t *testing.T) {
+					if v := grade(t, g, grader.Request{Exercise: e, Files: s.Files}); v.Outcome != verdict.Passed {
+						t.Errorf("%s: %s", v.Outcome, v.Summary)
+					}
+				})
+			}
+			t.Run(e.Slug+"/starter", func(t *testing.T) {
+				if v := grade(t, g, grader.Request{Exercise: e, Files: e.Starter}); v.Outcome != verdict.Failed {
+					t.Errorf("%s: %s", v.Outcome, v.Summary)
+				}
+			})
+			for _, s := range e.Wrong {
+				t.Run(e.Slug+"/wrong/"+s.Name, func(t *testing.T) {
+					checkWrong(t, grade(t, g, grader.Request{Exercise: e, Files: s.Files}), e.Expect[s.Name])
+				})
+			}
+		}
+	}
+}
+
+func checkWrong(t *testing.T, v verdict.Verdict, want exercises.Expected) {
+	t.Helper()
+	t.Log(v.Summary)
+	if v.Outcome != verdict.Failed {
+		t.Fatalf("%s: %s", v.Outcome, v.Summary)
+	}
+	got := kinds(v)
+	for _, k := range want.Kinds {
+		if !slices.Contains(got, k) {
+			t.Errorf("found %v, want %s", got, k)
+		}
+	}
+	for _, k := range got {
+		if !slices.Contains(want.Kinds, k) && !slices.Contains(want.May, k) {
+			t.Errorf("found %s, which is not expected", k)
+		}
+	}
+	for _, words := range want.Message {
+		if !slices.ContainsFunc(v.Findings, func(f verdict.Finding) bool {
+			return strings.Contains(f.Message+" "+f.Explanation, words)
+		}) {
+			t.Errorf("no message contains %q", words)
+		}
+	}
+}
+
+// A token runs its schedule again with the same trace to the byte.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	g, e := newGrader(t, 2), chargeOnce(t)
+	found := grade(t, g, grader.Request{Exercise: e, Files: e.Starter}).Findings
+	if len(found) < 2 {
+		t.Fatalf("the starter has %d findings", len(found))
+	}
+	for _, want := range found {
+		v := grade(t, g, grader.Request{Exercise: e, Files: e.Starter, Replay: want.Schedule})
+		if v.Outcome != verdict.Failed || v.Schedules != 1 || len(v.Findings) == 0 {
+			t.Fatalf("replay of %s: %s, %d schedules", want.Phase, v.Outcome, v.Schedules)
+		}
+		want.PassingTwin = v.Findings[0].PassingTwin // a single schedule has no neighbours
+		if diff := cmp.Diff(want, v.Findings[0]); diff != "" {
+			t.Errorf("replay of %s (-want +got):\n%s", want.Phase, diff)
+		}
+		twin := grade(t, g, grader.Request{Exercise: e, Files: e.Starter, Replay: found[0].PassingTwin})
+		if twin.Outcome != verdict.Passed || twin.Replay == nil || len(twin.Replay.Trace) == 0 {
+			t.Errorf("the twin: %s, %s", twin.Outcome, twin.Summary)
+		}
+	}
+}
+
+func TestReplayRefused(t *testing.T) {
+	t.Parallel()
+	g, e := newGrader(t, 1), chargeOnce(t)
+	token := grade(t, g, grader.Request{Exercise: e, Files: e.Starter}).Findings[0].Schedule
+	changed := *e
+	changed.Schema += "\n-- changed\n"
+	for _, tc := range []struct {
+		name string
+		req  grader.Request
+		want string
+	}{
+		{"Source", grader.Request{Exercise: e, Files: solution(t, e), Seed: 1, Replay: token}, "The source has changed"},
+		{"Exercise", grader.Request{Exercise: &changed, Files: e.Starter, Seed: 1, Replay: token}, "The exercise has changed"},
+		{"Seed", grader.Request{Exercise: e, Files: e.Starter, Seed: 2, Replay: token}, "pass --seed 1"},
+		{"Cut", grader.Request{Exercise: e, Files: e.Starter, Seed: 1, Replay: token[:40]}, "cut or changed"},
+		{"Version", grader.Request{Exercise: e, Files: e.Starter, Seed: 1, Replay: "rd9" + token[3:]}, "another version"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := g.Grade(t.Context(), tc.req)
+			var refused *grader.ReplayError
+			if !errors.As(err, &refused) || !strings.Contains(refused.Text, tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// Phases are reported as they end, the first finding once.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	e := chargeOnce(t)
+	var got []string
+	v := grade(t, newGrader(t, 2), grader.Request{Exercise: e, Files: e.Starter, Progress: func(p grader.Progress) {
+		switch {
+		case p.Coverage != nil:
+			got = append(got, fmt.Sprintf("%s %d/%d", p.Coverage.Phase, p.Coverage.Failed, p.Coverage.Schedules))
+		case p.Finding != nil:
+			got = append(got, "finding "+string(p.Finding.Kind))
+		default:
+			got = append(got, string(p.Stage))
+		}
+	}})
+	want := []string{
+		"check", "build", "load", "explore", "happy-path 0/3", "finding duplicate", "redelivery 2/2", "producer-duplicate 1/2", "crash-points 1/6",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if v.Timings.FirstResult <= 0 || v.Timings.FirstResult > v.Timings.Total {
+		t.Errorf("timings: %+v", v.Timings)
+	}
+}
+
+// A cancelled grading is an error of ours and leaves nothing behind.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	e := chargeOnce(t)
+	_, err := newGrader(t, 2).Grade(ctx, grader.Request{Exercise: e, Files: e.Starter, Seed: 1, Progress: func(p grader.Progress) {
+		if p.Coverage != nil {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
