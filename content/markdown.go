@@ -17,8 +17,22 @@ import (
 	"github.com/yuin/goldmark/parser"
 )
 
-// Highlighting writes classes, because a page may have no inline style.
-var codeOptions = []chromahtml.Option{chromahtml.WithClasses(true)}
+// codeOptions write classes, because a page may have no inline style.
+func codeOptions() []chromahtml.Option {
+	return []chromahtml.Option{chromahtml.WithClasses(true), chromahtml.WithPreWrapper(scrollable{})}
+}
+
+// scrollable puts code into an element that the keyboard can reach: its long
+// lines scroll, and without a mouse nobody else could read their ends.
+type scrollable struct{}
+
+// Start opens the element; styleAttr holds the class.
+func (scrollable) Start(_ bool, styleAttr string) string {
+	return `<pre tabindex="0"` + styleAttr + `><code>`
+}
+
+// End closes what Start opened.
+func (scrollable) End(bool) string { return "</code></pre>" }
 
 // HTML renders a Markdown text. Raw HTML in it is left out and links with a
 // dangerous scheme lose their address, so that the texts of a pack need no
@@ -35,7 +49,7 @@ func newMarkdown() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(
 			extension.GFM,
-			highlighting.NewHighlighting(highlighting.WithFormatOptions(codeOptions...)),
+			highlighting.NewHighlighting(highlighting.WithFormatOptions(codeOptions()...)),
 		),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	)
@@ -50,7 +64,7 @@ func Code(language, source string) (string, error) {
 		return "", fmt.Errorf("highlight %s: %w", language, err)
 	}
 	var b bytes.Buffer
-	if err := chromahtml.New(codeOptions...).Format(&b, styles.Fallback, tokens); err != nil {
+	if err := chromahtml.New(codeOptions()...).Format(&b, styles.Fallback, tokens); err != nil {
 		return "", fmt.Errorf("highlight %s: %w", language, err)
 	}
 	return b.String(), nil

@@ -16,6 +16,7 @@ func TestHTML(t *testing.T) {
 		{"Heading", "## What arrives", htmlcheck.In("h2[id=what-arrives]", htmlcheck.Text("What arrives"))},
 		{"Table", "| a |\n|---|\n| 1 |", htmlcheck.In("td", htmlcheck.Text("1"))},
 		{"HighlightedCode", "```go\nfunc main() {}\n```", htmlcheck.In("pre.chroma .kd", htmlcheck.Text("func"))},
+		{"CodeCanBeScrolledByKeyboard", "```sql\nSELECT 1\n```", htmlcheck.In("pre.chroma", htmlcheck.Attr("tabindex", "0"))},
 		{"RawElementIsLeftOut", "<script>alert(1)</script> <b onclick=\"x()\">b</b>", htmlcheck.NotIn("script, b")},
 		{"DangerousLinkIsEmpty", "[x](javascript:alert(1))", htmlcheck.In("a", htmlcheck.Attr("href", ""))},
 		{"DangerousImageIsEmpty", "![i](data:text/html;base64,AA)", htmlcheck.In("img", htmlcheck.Attr("src", ""))},

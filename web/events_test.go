@@ -94,7 +94,7 @@ func TestEvents(t *testing.T) {
 		b.graded(t, v, path)
 		lines := v.stream(t, path+"/events", "")
 		seen := until(t, lines, "event: done")
-		if !slices.Contains(seen, "data: Graded: Failed. This is the sentence of the verdict.") {
+		if !slices.Contains(seen, "data: Graded: Failed. The verdict stands below.") {
 			t.Errorf("events %q", seen)
 		}
 		for lines.Scan() {

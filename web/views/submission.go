@@ -92,7 +92,7 @@ func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 func (t *text) status(s SubmissionState) string {
 	switch {
 	case s.Verdict != nil:
-		return t.say("submission.done", "Outcome", t.say("state."+string(s.Verdict.Outcome)), "Summary", s.Verdict.Summary)
+		return t.say("submission.done", "Outcome", t.say("state."+string(s.Verdict.Outcome)))
 	case s.Attempt == 0 && s.Preparing:
 		return t.say("submission.preparing")
 	case s.Attempt == 0 && s.Waiting == 0:
