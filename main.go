@@ -1,0 +1,365 @@
+// Redeliver is a web app for practising the interview question "how do you
+// process Kafka messages idempotently?": it runs consumer handlers against an
+// in-process Kafka cluster with injected faults and shows the shortest story
+// that breaks them.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"redeliver/exercises"
+	"redeliver/grader"
+	"redeliver/grader/build"
+	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
+	"redeliver/web"
+	"redeliver/web/jobs"
+	"redeliver/web/store"
+)
+
+// Exit statuses, as grader/verdict says.
+const (
+	exitUsage        = 2
+	exitInconclusive = 3
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// commands is the command line. Flags of serve and worker have an environment
+// variable each.
+type commands struct {
+	Packs []string `help:"Directories with further exercise packs." env:"REDELIVER_PACKS" sep:":" placeholder:"DIR"`
+
+	Serve   serveCommand   `cmd:"" help:"Run the web site."`
+	Grade   gradeCommand   `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// streams are what a command writes to, and the packs that all of them share.
+type streams struct {
+	out, err io.Writer
+	packs    []string
+}
+
+// usageError is wrong usage: its text says what to do.
+type usageError struct{ error }
+
+// run executes one command line and returns the exit status.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	var cli commands
+	exit := -1 // kong exits after --help
+	parser, err := kong.New(&cli, kong.Name("redeliver"), kong.Writers(out, errOut), kong.Exit(func(code int) { exit = code }),
+		kong.Description("Practise and assess idempotent Kafka consumers."), kong.UsageOnError(),
+		kong.Vars{"workers": strconv.Itoa(max(1, runtime.GOMAXPROCS(0)/2))},
+		kong.BindTo(ctx, (*context.Context)(nil)))
+	if err != nil {
+		fmt.Fprintln(errOut, "redeliver:", err)
+		return exitInconclusive
+	}
+	parsed, err := parser.Parse(args)
+	if exit >= 0 {
+		return exit
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "redeliver:", err)
+		return exitUsage
+	}
+	code := 0
+	err = parsed.Run(&streams{out, errOut, cli.Packs}, &code)
+	var usage usageError
+	var replay *grader.ReplayError
+	switch {
+	case err == nil:
+		return code
+	case errors.As(err, &usage), errors.As(err, &replay):
+		fmt.Fprintln(errOut, "redeliver:", err)
+		return exitUsage
+	default:
+		fmt.Fprintln(errOut, "redeliver:", err)
+		return exitInconclusive
+	}
+}
+
+// versionCommand prints what a report of a problem needs.
+type versionCommand struct{}
+
+// Run prints the engine's version.
+func (versionCommand) Run(s *streams) error {
+	_, err := fmt.Fprintf(s.out, "redeliver, engine %s\n", verdict.Engine)
+	return err
+}
+
+// gradeCommand judges one submission.
+type gradeCommand struct {
+	JSON     bool     `help:"Print the verdict as one JSON object."`
+	Seed     int64    `help:"Seed of the records' random fields." default:"1"`
+	Replay   string   `help:"Run only the schedule of this token." placeholder:"TOKEN"`
+	Cache    string   `help:"Folder for the compiler's files." env:"REDELIVER_CACHE" placeholder:"DIR"`
+	Exercise string   `arg:"" help:"The exercise, as pack/name: core/charge-once."`
+	Paths    []string `arg:"" help:"A folder with the submission's files, or the files."`
+}
+
+// Run grades and prints.
+func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
+	catalog := exercises.Open(exercises.Builtin(), s.packs)
+	exercise, ok := catalog.Exercise(g.Exercise)
+	if !ok {
+		return usageError{noExercise(catalog, g.Exercise)}
+	}
+	files, err := readSubmission(g.Paths)
+	if err != nil {
+		return usageError{err}
+	}
+	dir, err := g.cacheDir()
+	if err != nil {
+		return err
+	}
+	compiler := build.New(build.Config{Dir: dir})
+	if err := prepare(ctx, compiler, s.err); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "redeliver-")
+	if err != nil {
+		return fmt.Errorf("make a working folder: %w", err)
+	}
+	defer os.RemoveAll(work) //nolint:errcheck // a leftover folder in the temporary directory harms nobody
+	judge, err := grader.New(grader.Config{Dir: work}, compiler)
+	if err != nil {
+		return err
+	}
+	v, err := judge.Grade(ctx, grader.Request{Exercise: exercise, Files: files, Seed: g.Seed, Replay: g.Replay})
+	if err != nil {
+		return err
+	}
+	*code = v.ExitCode()
+	if g.JSON {
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	}
+	_, err = io.WriteString(s.out, trace.Report(v))
+	return err
+}
+
+func (g *gradeCommand) cacheDir() (string, error) {
+	if g.Cache != "" {
+		return g.Cache, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the compiler's files (name one with --cache): %w", err)
+	}
+	return filepath.Join(dir, "redeliver"), nil
+}
+
+// prepare makes the compiler ready and says so when that takes time.
+func prepare(ctx context.Context, c *build.Compiler, out io.Writer) error {
+	said := false
+	err := c.Prepare(ctx, func(_ string, done, total int) {
+		if !said && done < total {
+			said = true
+			fmt.Fprintln(out, "preparing the compiler (once for each version of Go; about 20 s of processor time) …")
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("prepare the compiler: %w", err)
+	}
+	return nil
+}
+
+func noExercise(c *exercises.Catalog, name string) error {
+	text := fmt.Sprintf("there is no exercise %q; there are:", name)
+	for _, e := range c.Public() {
+		text += " " + e.Name()
+	}
+	for _, p := range c.Problems() {
+		text += "\n" + p.String()
+	}
+	return errors.New(text)
+}
+
+// maxSourceRead is how much of a file is read: more than any submission may
+// have, so that the check can say that it is too large.
+const maxSourceRead = 2 << 20
+
+// readSubmission reads the files that were named, and those directly in a
+// folder that was named. It returns them in the order of their names.
+func readSubmission(paths []string) ([]exercises.File, error) {
+	var files []exercises.File
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the submission: %w", err)
+		}
+		names := []string{path}
+		if info.IsDir() {
+			entries, err := os.ReadDir(path)
+			if err != nil {
+				return nil, fmt.Errorf("read the submission: %w", err)
+			}
+			names = nil
+			for _, e := range entries {
+				if e.Type().IsRegular() && e.Name()[0] != '.' {
+					names = append(names, filepath.Join(path, e.Name()))
+				}
+			}
+		}
+		for _, name := range names {
+			f, err := readFile(name)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
+
+func readFile(name string) (_ exercises.File, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return exercises.File{}, fmt.Errorf("read the submission: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	content, err := io.ReadAll(io.LimitReader(f, maxSourceRead))
+	if err != nil {
+		return exercises.File{}, fmt.Errorf("read the submission: %w", err)
+	}
+	return exercises.File{Name: filepath.Base(name), Content: content}, nil
+}
+
+// serveCommand runs the site: pages, jobs and grader in one process.
+type serveCommand struct {
+	Addr     string `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
+	Data     string `help:"Folder for the database and the compiler's files." env:"REDELIVER_DATA" default:"./data"`
+	Database string `help:"postgres://… instead of SQLite in the data folder." env:"REDELIVER_DATABASE" placeholder:"URL"`
+	Workers  int    `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
+	BaseURL  string `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure." env:"REDELIVER_BASE_URL" placeholder:"URL"`
+	Proxy    bool   `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
+}
+
+// Run serves until ctx ends, then lets requests and gradings finish.
+func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
+	log := slog.New(slog.NewTextHandler(s.err, nil))
+	for _, dir := range []string{filepath.Join(c.Data, "build"), os.TempDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make the data folder: %w", err)
+		}
+	}
+	work := filepath.Join(c.Data, "work")
+	if err := os.RemoveAll(work); err != nil { // what a killed process has left
+		return fmt.Errorf("clear the working folder: %w", err)
+	}
+	catalog := exercises.Open(exercises.Builtin(), s.packs)
+	for _, p := range catalog.Problems() {
+		log.Warn("a pack has a problem and is left out", slog.String("problem", p.String()))
+	}
+	st, err := store.Open(ctx, cmp.Or(c.Database, filepath.Join(c.Data, "redeliver.db")))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if err := jobs.Migrate(ctx, st); err != nil {
+		return err
+	}
+	compiler := build.New(build.Config{Dir: filepath.Join(c.Data, "build")})
+	judge, err := grader.New(grader.Config{Dir: work, Workers: min(2, runtime.GOMAXPROCS(0))}, compiler)
+	if err != nil {
+		return err
+	}
+	queue, err := jobs.New(ctx, st, &siteGrader{catalog, compiler, judge}, jobs.Config{Workers: c.Workers, Log: log})
+	if err != nil {
+		return err
+	}
+	site, err := web.New(web.Config{SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: log}, st, queue, catalog)
+	if err != nil {
+		return err
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	log.Info("listening", slog.String("address", "http://"+ln.Addr().String()))
+	return c.serve(ctx, log, site, queue, compiler, ln)
+}
+
+// serve answers requests at once, while the compiler is being prepared in the
+// background. At the end the pages stop first, then running gradings finish.
+func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, site *web.Server, queue *jobs.Queue, compiler *build.Compiler, ln net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var preparing sync.WaitGroup
+	if c.Workers > 0 {
+		preparing.Go(func() { prepareForSite(ctx, log, compiler) })
+	}
+	err := queue.Start(ctx)
+	if err == nil {
+		err = site.Serve(ctx, ln)
+	}
+	cancel()
+	preparing.Wait()
+	stop, done := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	defer done()
+	return errors.Join(err, queue.Stop(stop))
+}
+
+// prepareForSite prepares the compiler and logs every fifth of the way.
+func prepareForSite(ctx context.Context, log *slog.Logger, c *build.Compiler) {
+	logged := -1
+	err := c.Prepare(ctx, func(step string, done, total int) {
+		if fifth := done * 5 / max(total, 1); fifth != logged {
+			logged = fifth
+			log.Info(step, slog.Int("packages", done), slog.Int("of", total))
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		log.Error("the compiler cannot be prepared; nothing is graded until this is mended and the server started again", slog.Any("error", err))
+		return
+	}
+	log.Info("the compiler is ready")
+}
+
+// siteGrader is the grader as the job queue wants it.
+type siteGrader struct {
+	catalog  *exercises.Catalog
+	compiler *build.Compiler
+	judge    *grader.Grader
+}
+
+// Preparing says what the compiler is doing before it can build.
+func (g *siteGrader) Preparing() string { return g.compiler.State().String() }
+
+// Grade judges one submission of the site.
+func (g *siteGrader) Grade(ctx context.Context, r jobs.Request, progress func(jobs.Progress)) (verdict.Verdict, error) {
+	exercise, ok := g.catalog.Exercise(r.Exercise)
+	if !ok {
+		return verdict.Verdict{}, fmt.Errorf("the exercise %s is not installed any more", r.Exercise)
+	}
+	return g.judge.Grade(ctx, grader.Request{Exercise: exercise, Files: r.Files, Seed: r.Seed, Progress: func(p grader.Progress) {
+		progress(jobs.Progress{Stage: string(p.Stage), Coverage: p.Coverage, Finding: p.Finding})
+	}})
+}
