@@ -11,6 +11,11 @@ import (
 // listed is how many submissions or versions a page lists.
 const listed = 10
 
+// homeRedirect answers the address of the home page without its last slash.
+func (s *Server) homeRedirect(c echo.Context) error {
+	return c.Redirect(http.StatusFound, string(views.HomeURL(s.langOf(c))))
+}
+
 func (s *Server) homeShow(c echo.Context) error {
 	p := s.page(c)
 	recent, err := s.store.Submissions(c.Request().Context(), s.browser(c), "", listed)

@@ -28,6 +28,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/submissions/*", s.languageChoose)
 
 	site := e.Group("/:lang", s.language)
+	get(site, "", s.homeRedirect)
 	get(site, "/", s.homeShow)
 
 	get(site, "/exercises/:pack/:slug", s.exerciseShow)

@@ -42,6 +42,15 @@ func (t *text) count(id string, n int, pairs ...any) string {
 	return s
 }
 
+// name says a name of the verdict contract, such as a phase, in words. A name
+// that has none is shown as it is: a page must bear what a newer grader wrote.
+func (t *text) name(group, name string) string {
+	if id := group + "." + name; t.words.Has(id) {
+		return t.say(id)
+	}
+	return name
+}
+
 func (t *text) keep(err error) {
 	if t.err == nil {
 		t.err = err

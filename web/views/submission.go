@@ -80,7 +80,7 @@ func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 	}
 	for _, step := range s.Steps {
 		if c := step.Coverage; c != nil {
-			m.Lines = append(m.Lines, t.count("submission.phase-line", c.Schedules, "Phase", t.phase(c.Phase), "Failed", c.Failed))
+			m.Lines = append(m.Lines, t.count("submission.phase-line", c.Schedules, "Phase", t.name("phase", c.Phase), "Failed", c.Failed))
 		}
 		if step.Finding != nil {
 			m.Lines = append(m.Lines, t.say("submission.first-finding", "Message", step.Finding.Message))
@@ -104,7 +104,7 @@ func (t *text) status(s SubmissionState) string {
 	if len(s.Steps) > 0 {
 		stage = s.Steps[len(s.Steps)-1].Stage
 	}
-	return t.say("submission.running", "Stage", t.say("stage."+stage))
+	return t.name("stage", stage)
 }
 
 // ResultModel is a verdict.
@@ -159,11 +159,11 @@ func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
 
 func (t *text) finding(f verdict.Finding, source Source) FindingModel {
 	m := FindingModel{
-		Finding: f, KindText: t.say("kind." + string(f.Kind)),
+		Finding: f, KindText: t.name("kind", string(f.Kind)),
 		Link: source.Link(f.File, f.Line), Timeline: NewTimeline(f.Trace, source),
 	}
 	if f.Phase != "" {
-		m.Where = t.phase(f.Phase)
+		m.Where = t.name("phase", f.Phase)
 	}
 	if f.Database != "" {
 		m.Where = join(m.Where, t.say("submission.database", "Name", f.Database))
@@ -184,11 +184,11 @@ func (t *text) coverage(v verdict.Verdict) (ran []CoverageModel, skipped []strin
 		if c.Complete {
 			extent = "submission.complete"
 		}
-		ran = append(ran, CoverageModel{Phase: t.phase(c.Phase), Schedules: c.Schedules, Failed: c.Failed, Extent: t.say(extent)})
+		ran = append(ran, CoverageModel{Phase: t.name("phase", c.Phase), Schedules: c.Schedules, Failed: c.Failed, Extent: t.say(extent)})
 	}
 	for _, name := range phaseNames {
 		if !seen[name] {
-			skipped = append(skipped, t.phase(name))
+			skipped = append(skipped, t.name("phase", name))
 		}
 	}
 	return ran, skipped

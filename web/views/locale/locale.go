@@ -99,6 +99,13 @@ type Words struct {
 // Lang is the tag of the language.
 func (w Words) Lang() string { return w.lang }
 
+// Has reports whether there is a message, for ids that are made of a name from
+// elsewhere.
+func (w Words) Has(id string) bool {
+	_, err := w.Text(id)
+	return err == nil
+}
+
 // Text returns a message. Pairs of a name and a value fill its places:
 // Text("exercise.title", "Name", name).
 func (w Words) Text(id string, pairs ...any) (string, error) {
