@@ -67,6 +67,15 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%v %+v", problems, pack)
 		}
 	})
+	t.Run("LinesMayEndAsOnWindows", func(t *testing.T) {
+		t.Parallel()
+		fsys := soundPack(t)
+		name := "demo/first/exercise.yaml"
+		fsys[name] = &fstest.MapFile{Data: bytes.ReplaceAll(fsys[name].Data, []byte("\n"), []byte("\r\n"))}
+		if _, problems := exercises.Load(fsys, "demo"); len(problems) > 0 {
+			t.Error(problems)
+		}
+	})
 	t.Run("HiddenFilesAreNoPartOfThePack", func(t *testing.T) {
 		t.Parallel()
 		fsys := soundPack(t)
@@ -94,6 +103,9 @@ func TestLoadHostile(t *testing.T) {
 		{"LargeSource", source, bytes.Repeat([]byte("/"), 64<<10+1), 0, source + ": The file is larger than 64 KiB."},
 		{"LargeText", "demo/first/hints.en.md", bytes.Repeat([]byte("#"), 256<<10+1), 0, "demo/first/hints.en.md: The file is larger than 256 KiB."},
 		{"LargeManifest", "demo/first/events.yaml", bytes.Repeat([]byte("#"), 64<<10+1), 0, "demo/first/events.yaml: The file is larger than 64 KiB."},
+		{"LongManifest", "demo/pack.yaml", bytes.Repeat([]byte("#\n"), 2001), 0, "demo/pack.yaml:2001:1: The file has more than 2000 lines."},
+		{"TabInManifest", "demo/pack.yaml", []byte("id: demo\nuuid:\tx\n"), 0, "demo/pack.yaml:2:6: Tabs and other control characters are not allowed."},
+		{"CarriageReturnInManifest", "demo/pack.yaml", []byte("id: demo\ruuid: x\n"), 0, "demo/pack.yaml:1:9: Tabs and other control characters are not allowed."},
 		{"SymbolicLink", source, []byte("/etc/passwd"), fs.ModeSymlink, source + ": Only regular files and folders are allowed; symbolic links are not."},
 		{"Device", "demo/first/schema.sql", nil, fs.ModeDevice, "demo/first/schema.sql: Only regular files and folders are allowed; symbolic links are not."},
 	}
@@ -155,6 +167,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(uint8(1), []byte("a: &a [*a]\n"))
 	f.Add(uint8(2), []byte("fields: {a: {between: [-9223372036854775808, 9223372036854775807]}}\n"))
 	f.Add(uint8(2), []byte("events:\n  - same: {id: -1}\n"))
+	f.Add(uint8(0), []byte("id:\n a\rb:c: d"))
 	f.Fuzz(func(t *testing.T, which uint8, content []byte) {
 		fsys := soundPack(t)
 		name := manifests[int(which)%len(manifests)]
@@ -164,7 +177,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("pack %v with problems %v", pack, problems)
 		}
 		for _, problem := range problems {
-			if lines := strings.Count(string(content), "\n") + 1; problem.File == name && problem.Line > lines {
+			if lines := bytes.Count(content, []byte("\n")) + 1; problem.File == name && problem.Line > lines {
 				t.Errorf("%s lies behind the file's %d lines", problem, lines)
 			}
 		}
