@@ -22,7 +22,7 @@ import (
 // host answers a program's calls with a real SQLite database. It is the least
 // that shows what the guest's side does: no limits, no snapshots, no faults.
 type host struct {
-	t       *testing.T
+	t       testing.TB
 	dsn     string
 	conns   map[uint64]driver.Conn
 	txs     map[uint64]driver.Tx
@@ -30,9 +30,10 @@ type host struct {
 	ret     abi.Return
 	pending []byte // the reply that did not fit
 	calls   []string
+	answer  func(op uint32, in []byte) []byte // instead of call, unless nil
 }
 
-func newHost(t *testing.T, schema string) *host {
+func newHost(t testing.TB, schema string) *host {
 	t.Helper()
 	h := &host{t: t, dsn: filepath.Join(t.TempDir(), "guest.db"), conns: map[uint64]driver.Conn{}, txs: map[uint64]driver.Tx{}}
 	t.Cleanup(func() {
@@ -40,7 +41,7 @@ func newHost(t *testing.T, schema string) *host {
 			_ = c.Close()
 		}
 	})
-	if _, err := h.conn(0).(driver.ExecerContext).ExecContext(t.Context(), schema, nil); err != nil {
+	if _, err := h.conn(0).(driver.ExecerContext).ExecContext(context.Background(), schema, nil); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -164,7 +165,7 @@ type program struct {
 
 type hostKey struct{}
 
-func loadProgram(t *testing.T, wasm []byte) *program {
+func loadProgram(t testing.TB, wasm []byte) *program {
 	t.Helper()
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true))
@@ -193,7 +194,11 @@ func hostCall(ctx context.Context, m api.Module, stack []uint64) {
 		panic("the guest's request is outside of its memory")
 	}
 	reply := h.pending
-	if op != abi.OpMore {
+	switch {
+	case op == abi.OpMore:
+	case h.answer != nil:
+		reply = h.answer(op, in)
+	default:
 		reply = h.call(op, in)
 	}
 	h.pending = nil

@@ -49,6 +49,9 @@ type Record struct {
 	// Deadline is when the handler's context ends, in virtual time; the zero
 	// time means never.
 	Deadline time.Time
+	// NoPositions leaves the Position of every effect zero. To find them takes
+	// a third of the time of a delivery.
+	NoPositions bool
 }
 
 // AppendRecord appends rec.
@@ -63,7 +66,7 @@ func AppendRecord(b []byte, rec Record) []byte {
 		b = AppendBytes(AppendString(b, h.Key), h.Value)
 	}
 	b = AppendTime(b, rec.Timestamp)
-	return AppendTime(b, rec.Deadline)
+	return AppendBool(AppendTime(b, rec.Deadline), rec.NoPositions)
 }
 
 // Record reads what AppendRecord wrote.
@@ -80,6 +83,7 @@ func (r *Reader) Record() Record {
 	}
 	rec.Timestamp = r.Time()
 	rec.Deadline = r.Time()
+	rec.NoPositions = r.Bool()
 	return rec
 }
 

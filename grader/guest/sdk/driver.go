@@ -93,7 +93,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
-	m := abi.Begin{Conn: c.id, At: position(), ReadOnly: o.ReadOnly}
+	m := abi.Begin{Conn: c.id, At: process.positions.find(), ReadOnly: o.ReadOnly}
 	if err := c.done(call(abi.OpBegin, func(b []byte) []byte { return abi.AppendBegin(b, m) })); err != nil {
 		return nil, err
 	}
@@ -113,11 +113,11 @@ func (t *tx) Commit() error {
 		_ = t.Rollback() // the real driver does not report it either
 		return err
 	}
-	return t.conn.end(abi.OpCommit, position())
+	return t.conn.end(abi.OpCommit, process.positions.find())
 }
 
 // Rollback implements driver.Tx.
-func (t *tx) Rollback() error { return t.conn.end(abi.OpRollback, position()) }
+func (t *tx) Rollback() error { return t.conn.end(abi.OpRollback, process.positions.find()) }
 
 func (c *conn) end(op uint32, at abi.Position) error {
 	m := abi.End{Conn: c.id, At: at}
@@ -140,7 +140,7 @@ func (c *conn) ExecContext(ctx context.Context, sql string, args []driver.NamedV
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
-	s := c.statement(sql, args, position())
+	s := c.statement(sql, args, process.positions.find())
 	r := call(abi.OpExec, func(b []byte) []byte { return abi.AppendStatement(b, s) })
 	m := r.ExecReply()
 	if err := r.End(); err != nil {
@@ -157,7 +157,7 @@ func (c *conn) QueryContext(ctx context.Context, sql string, args []driver.Named
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
-	s := c.statement(sql, args, position())
+	s := c.statement(sql, args, process.positions.find())
 	r := call(abi.OpQuery, func(b []byte) []byte { return abi.AppendStatement(b, s) })
 	m := r.QueryReply()
 	if err := r.End(); err != nil {
@@ -180,7 +180,7 @@ func (c *conn) PrepareContext(ctx context.Context, sql string) (driver.Stmt, err
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
-	s := c.statement(sql, nil, position())
+	s := c.statement(sql, nil, process.positions.find())
 	if err := c.done(call(abi.OpPrepare, func(b []byte) []byte { return abi.AppendStatement(b, s) })); err != nil {
 		return nil, err
 	}

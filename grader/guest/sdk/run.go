@@ -19,8 +19,9 @@ type Handler = func(context.Context, *sql.DB, *kgo.Record) error
 // process is the state of this process. Its host is the grader, which takes a
 // snapshot when the program has started and restores it for every new process.
 var process struct {
-	db      *sql.DB
-	handler Handler
+	db        *sql.DB
+	handler   Handler
+	positions positions
 }
 
 // Start is called at the end of the program's start, before the snapshot is
@@ -36,6 +37,7 @@ func Start(h Handler) {
 	debug.SetGCPercent(50)
 	runtime.GC()
 	process.handler = h
+	process.positions.lines = map[uintptr]abi.Position{}
 	process.db = sql.OpenDB(&sqlDriver{})
 	warmUp(process.db)
 }
@@ -51,6 +53,7 @@ func handle() {
 	if err := r.End(); err != nil {
 		panic(broken(err))
 	}
+	process.positions.off = m.NoPositions
 	ctx := context.Background()
 	if !m.Deadline.IsZero() {
 		var cancel context.CancelFunc
