@@ -37,11 +37,15 @@ func exhaust(t *testing.T, wasm []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	start := heap()
 	for k := range 500 {
 		if err := i.Restore(s); err != nil {
 			t.Fatal(err)
 		}
 		endSomehow(ctx, i, k)
+		if k%100 == 99 && heap() > start+64<<20 {
+			t.Fatalf("after %d processes, one at a time, %d MiB are held", k+1, (heap()-start)>>20)
+		}
 	}
 	if err := p.Close(ctx); err != nil {
 		t.Error(err)
