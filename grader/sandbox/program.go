@@ -30,10 +30,10 @@ type Options struct {
 	OutputBytes int
 	// HostCalls limits the calls of one Handle and its Drain; 1000.
 	HostCalls int
-	// InitTime and CallTime limit the guest's own running time, in wall time
-	// without host calls, during the package initialisation (5 s) and in each
-	// Handle and Drain (2 s). A machine that is busy makes them shorter in
-	// effect, so a Deadline should be believed only when it happens twice.
+	// InitTime and CallTime limit the guest's own computing time, without host
+	// calls, during the package initialisation (5 s) and in each Handle and
+	// Drain (2 s). It is measured, so a Deadline should be believed only when it
+	// happens twice.
 	InitTime, CallTime time.Duration
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -21,10 +22,12 @@ func (i *Instance) run(ctx context.Context, f api.Function, p phase, host Host) 
 	if !i.alive && p != initialising {
 		return Stop{Reason: Broken, Text: "The sandbox failed.", Detail: "called an instance that was not restored"}
 	}
+	runtime.LockOSThread() // the budget counts this thread's processor time
+	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	i.phase, i.host, i.reply = p, host, nil
-	i.budget = newBudget(i.limit(p), cancel)
+	i.budget = newBudget(i.limit(p), currentThread().cpuTime, cancel)
 	i.budget.resume()
 	_, err := f.Call(context.WithValue(ctx, runningKey{}, i))
 	i.budget.pause()
