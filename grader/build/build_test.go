@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,19 +130,13 @@ func TestSameSourceGivesTheSameProgram(t *testing.T) {
 // copyOfCompiler is a prepared compiler in a folder of its own.
 func copyOfCompiler(t *testing.T, config build.Config) *build.Compiler {
 	t.Helper()
-	buildtest.Compiler(t)
-	from, err := buildtest.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Dir = t.TempDir()
-	kits, err := filepath.Glob(filepath.Join(from, "packages-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range kits {
-		linkFolder(t, k, filepath.Join(config.Dir, filepath.Base(k)))
-	}
+	return copyTo(t, t.TempDir(), config)
+}
+
+func copyTo(t *testing.T, dir string, config build.Config) *build.Compiler {
+	t.Helper()
+	copyKits(t, dir)
+	config.Dir = dir
 	c := build.New(config)
 	if err := c.Prepare(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -149,25 +144,29 @@ func copyOfCompiler(t *testing.T, config build.Config) *build.Compiler {
 	return c
 }
 
-// linkFolder copies a folder of files without copying their content.
-func linkFolder(t *testing.T, from, to string) {
+// copyKits copies what the shared compiler has prepared into another folder.
+func copyKits(t *testing.T, dir string) {
 	t.Helper()
-	entries, err := os.ReadDir(from)
+	buildtest.Compiler(t)
+	from, err := buildtest.Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(to, 0o755); err != nil {
+	kits := globKits(t, from)
+	newest := slices.MaxFunc(kits, func(a, b string) int { return modified(t, a).Compare(modified(t, b)) })
+	if err := os.CopyFS(filepath.Join(dir, filepath.Base(newest)), os.DirFS(newest)); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(from, e.Name()))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, e.Name()), b, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+}
+
+// modified is when the folder was last prepared or opened.
+func modified(t *testing.T, kit string) time.Time {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(kit, "manifest"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return info.ModTime()
 }
 
 func TestLimits(t *testing.T) {

@@ -98,7 +98,7 @@ func (c *Compiler) environment() []string {
 		"GOPROXY=off", "GOFLAGS=", "GOENV=off", "GOWORK=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off",
 		"GO111MODULE=on", "GOPATH=" + filepath.Join(c.dir, "gopath"),
 		"GOCACHE=" + cmp.Or(c.buildCache, c.ownBuildCache()),
-		"TMPDIR=" + c.tmp(), "HOME=" + c.tmp(), "PATH=",
+		"TMPDIR=" + c.tmp(), "PATH=",
 	}
 }
 
