@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"redeliver/web/jobs"
 	"redeliver/web/views/htmlcheck"
 )
 
@@ -76,7 +77,67 @@ func TestSizes(t *testing.T) {
 			if w.Code != http.StatusRequestEntityTooLarge {
 				t.Errorf("length %d: status %d", length, w.Code)
 			}
+			// Not the page of the exercise: the body was not read.
+			htmlcheck.Page(t, w.Body.String(), htmlcheck.In("h1", htmlcheck.Text("That is too much text")))
 		}
+	})
+}
+
+func TestRefusedSubmissionsAreKeptAsDrafts(t *testing.T) {
+	t.Parallel()
+
+	// insert adds submissions of one browser, as a crowd would.
+	insert := func(t *testing.T, b *testBundle, n int, state, browser string, at time.Time) {
+		t.Helper()
+		_, err := b.st.Write.ExecContext(t.Context(), `
+			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+			INSERT INTO submissions (public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash,
+			  state, outcome, verdict, finished_at, created_at)
+			SELECT 'p' || n.i, b.id, 'core/task-' || n.i, '1', '1', 1, '[]', 'h', $2,
+			  CASE WHEN $2 = 'graded' THEN 'passed' ELSE '' END, CASE WHEN $2 = 'graded' THEN '{}' ELSE '' END,
+			  CASE WHEN $2 = 'graded' THEN 1 END, $3
+			FROM n, browsers b WHERE b.token_hash = $4`, n, state, at.UnixMilli(), browser)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	browserOf := func(t *testing.T, b *testBundle) (hash string) {
+		t.Helper()
+		if err := b.st.Read.QueryRowContext(t.Context(), "SELECT token_hash FROM browsers ORDER BY id LIMIT 1").Scan(&hash); err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	refused := func(t *testing.T, a answer, status int, words string) {
+		t.Helper()
+		if a.status != status || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, ">\nnew text</textarea>") {
+			t.Errorf("status %d, header %v", a.status, a.header)
+		}
+		htmlcheck.Page(t, a.body, htmlcheck.NothingInline, htmlcheck.LinksWithin,
+			htmlcheck.In("[role=alert]", htmlcheck.Contains(words)))
+	}
+
+	t.Run("QueueFull", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		b.visitor(t).submit(t, 0, "first")
+		insert(t, b, jobs.MaxUnfinished, "queued", browserOf(t, b), time.Now())
+		a := b.visitor(t).post(t, exercisePage+"/submissions", form(0, "new text")) // without a cookie yet
+		refused(t, a, http.StatusServiceUnavailable, "The queue of the grader is full.")
+		htmlcheck.Page(t, a.body, htmlcheck.In("input[name=base]", htmlcheck.Attr("value", "1")))
+		if n := len(a.header.Values("Set-Cookie")); n != 2 { // the browser and the language
+			t.Errorf("%d cookies", n)
+		}
+	})
+
+	t.Run("TooManyInAnHour", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		v.post(t, exercisePage+"/drafts", form(0, "first"))
+		insert(t, b, jobs.MaxPerHour, "graded", browserOf(t, b), time.Now())
+		refused(t, v.post(t, exercisePage+"/submissions", form(1, "new text")), http.StatusTooManyRequests,
+			"This browser has handed in 60 submissions within an hour")
 	})
 }
 

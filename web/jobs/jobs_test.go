@@ -242,22 +242,15 @@ func TestGrading(t *testing.T) {
 	t.Run("WaitsForTheCompiler", func(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, pathOrURL string) {
-			ready := make(chan struct{})
-			b := setup(t, pathOrURL, func(ctx context.Context, r Request, progress func(Progress)) (verdict.Verdict, error) {
-				select {
-				case <-ready:
-				default:
-					t.Error("graded before the compiler was ready")
-				}
-				return passes(ctx, r, progress)
-			})
+			b := setup(t, pathOrURL, passes)
 			b.grader.preparing.Store(true)
 			b.start(t)
 			publicID := b.submit(t, handIn("ada", "package handler"), Created)
-			if b.queue.Preparing() == "" {
-				t.Error("does not say that it prepares")
+			b.queue.mu.Lock()
+			if b.queue.isWorking || b.queue.Preparing() == "" {
+				t.Errorf("works: %v, prepares: %q", b.queue.isWorking, b.queue.Preparing())
 			}
-			close(ready)
+			b.queue.mu.Unlock()
 			b.grader.preparing.Store(false)
 			b.next(t)
 			if s := b.submission(t, "ada", publicID); s.State != store.Graded {
@@ -383,6 +376,36 @@ func TestFailures(t *testing.T) {
 			if s := b.submission(t, "ada", publicID); s.State != store.Graded {
 				t.Errorf("state %s", s.State)
 			}
+		})
+	})
+
+	t.Run("VerdictAfterTheSoftStopIsKept", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, pathOrURL string) {
+			started := make(chan struct{})
+			b := setup(t, pathOrURL, func(ctx context.Context, r Request, progress func(Progress)) (verdict.Verdict, error) {
+				close(started)
+				<-ctx.Done()
+				return passes(ctx, r, progress) // it was as good as done
+			})
+			b.start(t)
+			publicID := b.submit(t, handIn("ada", "package handler"), Created)
+			<-started
+			b.stop(t)
+			if s := b.submission(t, "ada", publicID); s.State != store.Graded {
+				t.Errorf("state %s", s.State)
+			}
+		})
+	})
+
+	t.Run("StopWhileTheCompilerIsPrepared", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, pathOrURL string) {
+			b := setup(t, pathOrURL, passes)
+			b.grader.preparing.Store(true)
+			b.start(t)
+			b.stop(t)
+			b.stop(t) // a second call is fine
 		})
 	})
 
