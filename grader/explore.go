@@ -224,6 +224,7 @@ type failure struct {
 	kind      verdict.Kind
 	invariant string
 	object    string
+	field     string // of events.yaml, whose value the object is
 	message   string
 	file      string
 	line      int
@@ -235,9 +236,20 @@ func (x *explorer) failures(r *result) []failure {
 	}
 	var out []failure
 	for _, v := range r.violations {
-		out = append(out, failure{kind: verdict.Kind(v.Kind), invariant: v.Invariant, object: v.Object, message: v.Message["en"]})
+		out = append(out, failure{
+			kind: verdict.Kind(v.Kind), invariant: v.Invariant, object: v.Object, field: x.fieldOf(v.Invariant), message: v.Message["en"],
+		})
 	}
 	return out
+}
+
+func (x *explorer) fieldOf(invariant string) string {
+	for _, i := range x.sub.exercise.Invariants {
+		if i.Name == invariant {
+			return i.Object
+		}
+	}
+	return ""
 }
 
 // add makes a finding of a failure, unless one like it is there already. What

@@ -15,18 +15,18 @@ import (
 func (x *explorer) tell(phase string, r *result, f failure) verdict.Finding {
 	return verdict.Finding{
 		Kind: f.kind, Invariant: f.invariant, Object: f.object, Phase: phase, Database: r.schedule.Database,
-		Message: f.message, Explanation: explain(r, f), Deliveries: deliveriesOf(r, f.object),
+		Message: f.message, Explanation: explain(r, f), Deliveries: deliveriesOf(r, f),
 		Schedule: x.sub.token(r.schedule), Trace: marked(r, f.object), File: f.file, Line: f.line,
 	}
 }
 
 // deliveriesOf lists the deliveries of an object's records; all of them when
 // nothing ties the object to a record.
-func deliveriesOf(r *result, object string) []verdict.Delivery {
+func deliveriesOf(r *result, f failure) []verdict.Delivery {
 	var about, all []verdict.Delivery
 	for _, d := range r.deliveries {
 		all = append(all, d.Delivery)
-		if r.set.isAbout(d.eventID, object) {
+		if r.set.isAbout(d.eventID, f.field, f.object) {
 			about = append(about, d.Delivery)
 		}
 	}

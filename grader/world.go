@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -194,8 +193,15 @@ func (w *world) consumer(s *recordSet) *cluster.Consumer {
 	return s.Consumer(fmt.Sprintf("schedule-%d", w.groups))
 }
 
-// objects lists what violations may name, for ties to deliveries.
-func (s *recordSet) isAbout(eventID, object string) bool {
+// isAbout says whether an event is what a violation names: field is the field of
+// events.yaml whose value the name is, "" for the event's own name.
+func (s *recordSet) isAbout(eventID, field, object string) bool {
 	e, ok := s.events[eventID]
-	return ok && (e.ID == object || e.Object == object || strings.EqualFold(e.Object, object))
+	if !ok || object == "" {
+		return false
+	}
+	if value, ok := e.Fields[field]; ok {
+		return fmt.Sprint(value) == object
+	}
+	return nameOf(e) == object
 }

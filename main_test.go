@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"redeliver/exercises"
+	"redeliver/grader/build"
+	"redeliver/web/views"
+)
+
+// asProgram makes the test binary the program itself.
+const asProgram = "REDELIVER_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"redeliver": main})
+}
+
+// compilerCache is shared with the other tests: preparing the compiler takes 20 s
+// of processor time.
+func compilerCache(t *testing.T) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(dir, "redeliver-test")
+	if err := build.New(build.Config{Dir: dir}).Prepare(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// The command line, from outside.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	cache := compilerCache(t)
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("REDELIVER_CACHE", cache)
+			e.Setenv("CHARGE_ONCE", filepath.Join(root, "exercises/packs/core/charge-once"))
+			return nil
+		},
+	})
+}
+
+// server is a running `redeliver serve`.
+type server struct {
+	cmd  *exec.Cmd
+	base string
+	log  *strings.Builder
+}
+
+var listening = regexp.MustCompile(`address=(http://[0-9.:]+)`)
+
+func startServer(t *testing.T, data string) *server {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{cmd: exec.CommandContext(context.Background(), exe, "serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "1"), log: &strings.Builder{}}
+	s.cmd.Env = append(os.Environ(), asProgram+"=1")
+	out, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.kill(t) })
+	found := make(chan string, 1)
+	go func() {
+		buf := make([]byte, 4096)
+		sent := false
+		for {
+			n, err := out.Read(buf)
+			s.log.Write(buf[:n])
+			if m := listening.FindStringSubmatch(s.log.String()); m != nil && !sent {
+				sent = true
+				found <- m[1]
+			}
+			if err != nil {
+				close(found)
+				return
+			}
+		}
+	}()
+	base, ok := <-found
+	if !ok {
+		t.Fatalf("the server ended: %s", s.log)
+	}
+	s.base = base
+	return s
+}
+
+// kill is kill -9. A second call does nothing.
+func (s *server) kill(t *testing.T) {
+	t.Helper()
+	if s.cmd.ProcessState != nil {
+		return
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = s.cmd.Wait() // it was killed
+}
+
+// visitor is a browser with cookies.
+type visitor struct {
+	http.Client
+	submission string // path
+}
+
+func (v *visitor) get(ctx context.Context, address string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := v.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return string(body), err
+}
+
+func (v *visitor) submit(t *testing.T, base, source string) {
+	t.Helper()
+	const path = "/en/exercises/core/charge-once"
+	if _, err := v.get(t.Context(), base+path); err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{views.BaseField: {"0"}, views.FieldOf("handler.go"): {source}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+path+"/submissions", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := v.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(res.Body)
+	v.submission = res.Request.URL.Path
+	if res.StatusCode != http.StatusOK || !strings.Contains(v.submission, "/submissions/") {
+		t.Fatalf("submit: %s at %s: %.500s", res.Status, v.submission, body)
+	}
+}
+
+var outcome = regexp.MustCompile(`class="verdict is-([a-z]+)"`)
+
+// TestKilledServer kills `serve` while 20 submissions wait or run. After a new
+// start each of them has one verdict.
+func TestKilledServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute; left out by -short")
+	}
+	t.Parallel()
+	const submissions = 20
+	data := t.TempDir()
+	// The compiler's files are there, as they are on a server that was started before.
+	if err := os.Symlink(compilerCache(t), filepath.Join(data, "build")); err != nil {
+		t.Fatal(err)
+	}
+	catalog := exercises.Open(exercises.Builtin(), nil)
+	exercise, _ := catalog.Exercise("core/charge-once")
+	s := startServer(t, data)
+	visitors := make([]*visitor, submissions)
+	for i := range visitors {
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		visitors[i] = &visitor{Client: http.Client{Jar: jar}}
+		source := fmt.Sprintf("%s\n// submission %d\n", exercise.Starter[0].Content, i)
+		if i%2 == 1 {
+			source = fmt.Sprintf("%s\n// submission %d\n", exercise.Solutions[0].Files[0].Content, i)
+		}
+		visitors[i].submit(t, s.base, source)
+		if i == submissions/2 {
+			waitForVerdict(t, visitors[0], s.base) // so that some are done, one runs, the others wait
+		}
+	}
+	s.kill(t)
+	s = startServer(t, data)
+	for i, v := range visitors {
+		want := []string{"failed", "passed"}[i%2]
+		if got := waitForVerdict(t, v, s.base); got != want {
+			t.Errorf("submission %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+func waitForVerdict(t *testing.T, v *visitor, base string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	// The stream ends with the verdict; a page is asked for again after each end.
+	for ctx.Err() == nil {
+		page, err := v.get(ctx, base+v.submission)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := outcome.FindStringSubmatch(page); m != nil {
+			return m[1]
+		}
+		if _, err := v.get(ctx, base+v.submission+"/events"); err != nil && ctx.Err() == nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("no verdict within two minutes")
+	return ""
+}
+
+// Each exit status, through the door that main uses.
+func TestExitStatus(t *testing.T) {
+	t.Parallel()
+	cache := compilerCache(t)
+	const pack = "exercises/packs/core/charge-once"
+	for _, tc := range []struct {
+		name string
+		args []string
+		want int
+	}{
+		{"Passed", []string{"grade", "--cache", cache, "core/charge-once", pack + "/solutions/returning"}, 0},
+		{"Failed", []string{"grade", "--cache", cache, "core/charge-once", pack + "/starter"}, 1},
+		{"Rejected", []string{"grade", "--cache", cache, "core/charge-once", pack + "/schema.sql"}, 1},
+		{"NoExercise", []string{"grade", "--cache", cache, "core/x", pack + "/starter"}, 2},
+		{"NoFile", []string{"grade", "--cache", cache, "core/charge-once", pack + "/nowhere"}, 2},
+		{"NoCommand", nil, 2},
+		{"UnknownFlag", []string{"grade", "--fast"}, 2},
+		{"BadToken", []string{"grade", "--cache", cache, "--replay", "rd1.x", "core/charge-once", pack + "/starter"}, 2},
+		{"Help", []string{"--help"}, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var out, errOut strings.Builder
+			if got := run(t.Context(), tc.args, &out, &errOut); got != tc.want {
+				t.Errorf("status %d, want %d\n%s\n%s", got, tc.want, out.String(), errOut.String())
+			}
+		})
+	}
+}
