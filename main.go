@@ -13,6 +13,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -51,10 +52,13 @@ func main() {
 // commands is the command line. Flags of serve and worker have an environment
 // variable each.
 type commands struct {
-	Packs []string `help:"Directories with further exercise packs." env:"REDELIVER_PACKS" sep:":" placeholder:"DIR"`
+	Packs    []string `help:"Directories with further exercise packs." env:"REDELIVER_PACKS" sep:":" placeholder:"DIR"`
+	Prepared string   `help:"Folder that the prepare command has filled; it is only read." env:"REDELIVER_PREPARED" placeholder:"DIR"`
 
 	Serve   serveCommand   `cmd:"" help:"Run the web site."`
 	Grade   gradeCommand   `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
+	Prepare prepareCommand `cmd:"" help:"Compile the packages that submissions may import into a folder, for REDELIVER_PREPARED."`
+	Health  healthCommand  `cmd:"" help:"Ask a running server whether it lives. Exit status 0: it does."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -62,6 +66,7 @@ type commands struct {
 type streams struct {
 	out, err io.Writer
 	packs    []string
+	prepared string
 }
 
 // usageError is wrong usage: its text says what to do.
@@ -88,7 +93,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitUsage
 	}
 	code := 0
-	err = parsed.Run(&streams{out, errOut, cli.Packs}, &code)
+	err = parsed.Run(&streams{out, errOut, cli.Packs, cli.Prepared}, &code)
 	var usage usageError
 	var replay *grader.ReplayError
 	switch {
@@ -110,6 +115,54 @@ type versionCommand struct{}
 func (versionCommand) Run(s *streams) error {
 	_, err := fmt.Fprintf(s.out, "redeliver, engine %s\n", verdict.Engine)
 	return err
+}
+
+// prepareCommand does once, for an image, what each server would do at its start.
+type prepareCommand struct {
+	Dir string `arg:"" help:"The folder; it is made when missing."`
+}
+
+// Run prepares and keeps only what a server reads.
+func (p *prepareCommand) Run(ctx context.Context, s *streams) error {
+	if err := prepare(ctx, build.New(build.Config{Dir: p.Dir}), s.err); err != nil {
+		return err
+	}
+	for _, leftover := range []string{"tmp", "lock"} {
+		if err := os.RemoveAll(filepath.Join(p.Dir, leftover)); err != nil {
+			return fmt.Errorf("clean up: %w", err)
+		}
+	}
+	return nil
+}
+
+// healthCommand is for containers, which have no curl.
+type healthCommand struct {
+	Addr string `help:"Address of the server." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
+}
+
+// Run asks /healthz.
+func (h *healthCommand) Run(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(h.Addr)
+	if err != nil {
+		return usageError{err}
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1" // it listens everywhere, so also here
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/healthz", nil)
+	if err != nil {
+		return usageError{err}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server answers %s", res.Status)
+	}
+	return nil
 }
 
 // gradeCommand judges one submission.
@@ -137,7 +190,7 @@ func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
 	if err != nil {
 		return err
 	}
-	compiler := build.New(build.Config{Dir: dir})
+	compiler := build.New(build.Config{Dir: dir, Prepared: s.prepared})
 	if err := prepare(ctx, compiler, s.err); err != nil {
 		return err
 	}
@@ -286,7 +339,7 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	if err := jobs.Migrate(ctx, st); err != nil {
 		return err
 	}
-	compiler := build.New(build.Config{Dir: filepath.Join(c.Data, "build")})
+	compiler := build.New(build.Config{Dir: filepath.Join(c.Data, "build"), Prepared: s.prepared})
 	judge, err := grader.New(grader.Config{Dir: work, Workers: min(2, runtime.GOMAXPROCS(0))}, compiler)
 	if err != nil {
 		return err

@@ -14,6 +14,9 @@ type Config struct {
 	// Dir is a folder for the prepared packages, temporary files and finished
 	// programs. Several processes may share it.
 	Dir string
+	// Prepared, when not empty, is the Dir of another Compiler whose packages are
+	// used where they fit, and never written to: a container image ships one.
+	Prepared string
 	// Go is the go command: a path, or a name that is looked up. Default "go".
 	Go string
 	// BuildCache is a folder for the go command's build cache while Prepare
@@ -70,6 +73,7 @@ func (s State) String() string {
 // goroutines at once.
 type Compiler struct {
 	dir        string
+	prepared   string
 	goTool     string
 	buildCache string // "" for one that is removed
 	limits     Limits
@@ -92,6 +96,7 @@ func New(c Config) *Compiler {
 	}
 	return &Compiler{
 		dir:        dir,
+		prepared:   c.Prepared,
 		goTool:     cmp.Or(c.Go, "go"),
 		buildCache: c.BuildCache,
 		limits:     c.Limits.withDefaults(),

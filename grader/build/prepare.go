@@ -69,7 +69,13 @@ func (c *Compiler) prepare(ctx context.Context, report func(done, total int)) (*
 		return nil, err
 	}
 	hash := hashFiles(files, version, standardPackages, fmt.Sprint(buildFlags))
-	dir := filepath.Join(c.dir, kitPrefix+hash[:16])
+	name := kitPrefix + hash[:16]
+	if c.prepared != "" {
+		if k, err := loadKit(filepath.Join(c.prepared, name), hash, toolDir); err == nil {
+			return k, nil
+		}
+	}
+	dir := filepath.Join(c.dir, name)
 	if k, err := loadKit(dir, hash, toolDir); err == nil {
 		return k, nil
 	}
