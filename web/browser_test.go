@@ -191,6 +191,20 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("the code was left in the storage of the browser: %s", kept)
 	}
 
+	// A form that started from an old version, as another tab would send it.
+	b.do(t,
+		chromedp.Click(chromedp.CSS(`main a[href="`+exercisePage+`"]`)),
+		chromedp.WaitVisible(chromedp.CSS("textarea")),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=base]").value = 0; document.querySelector("textarea").value += "// other tab"`),
+		chromedp.Click(chromedp.CSS("button.second")),
+		chromedp.WaitVisible(chromedp.CSS("textarea.other")),
+	)
+	b.inspect(t, "conflict")
+	b.obeys(t)
+	b.do(t, chromedp.Navigate(b.ts.URL+"/en/nothing"), chromedp.WaitVisible(chromedp.CSS("h1")))
+	b.inspect(t, "problem")
+	b.obeys(t)
+
 	// The collector of violations works.
 	b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("main").setAttribute("style", "color: red")`))
 	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("violations.length > 0")); err != nil {

@@ -217,6 +217,7 @@ func TestSubmission(t *testing.T) {
 			htmlcheck.In(".timeline tr.fault .fault-mark", htmlcheck.Text("⚡ fault")),
 			htmlcheck.In(".timeline .rows .added code"),
 			htmlcheck.In(".timeline a.place"),
+			htmlcheck.In(".finding details code", htmlcheck.Text("redeliver grade --replay "+f.Schedule+" core/charge-once .")),
 			htmlcheck.In(".coverage tbody th", htmlcheck.Text("Every record delivered once")),
 			htmlcheck.In(".skipped", htmlcheck.Contains("Two instances in every order")),
 			htmlcheck.In("#stdout + pre", htmlcheck.Contains("charging")),

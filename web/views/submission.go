@@ -129,6 +129,7 @@ type FindingModel struct {
 	Link     SourceLink
 	Lines    []string // the deliveries
 	Timeline Timeline
+	Replay   string // the command that runs the schedule again, or ""
 }
 
 // CoverageModel is one row of what was looked at.
@@ -151,7 +152,11 @@ func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
 	}
 	for _, f := range v.Findings {
 		source.mark(f.File, f.Line)
-		r.Findings = append(r.Findings, t.finding(f, source))
+		m := t.finding(f, source)
+		if f.Schedule != "" {
+			m.Replay = "redeliver grade --replay " + f.Schedule + " " + v.Exercise + " ."
+		}
+		r.Findings = append(r.Findings, m)
 	}
 	r.Coverage, r.Skipped = t.coverage(v)
 	return r
