@@ -50,12 +50,17 @@ func (c *Compiler) build(ctx context.Context, entryName string, files []exercise
 	if findings := Check(entryName, fileNames(files), files); len(findings) > 0 {
 		return Result{}, findings, nil
 	}
-	r := Result{Key: programKey(k, entryName, files)}
+	trees, fset, err := parseSources(files)
+	if err != nil {
+		return Result{}, nil, fmt.Errorf("parse what the check accepted: %w", err)
+	}
+	j := &job{c: c, kit: k, entry: e, trees: trees, fset: fset}
+	r := Result{Key: j.key(files)}
 	if r.Wasm = c.cache.get(r.Key); r.Wasm != nil {
 		r.Cached = true
 		return r, nil, nil
 	}
-	findings, err := c.compileAndLink(ctx, k, e, files, &r)
+	findings, err := j.compileAndLink(ctx, files, &r)
 	if err != nil || len(findings) > 0 {
 		return Result{}, findings, err
 	}
@@ -73,16 +78,6 @@ func fileNames(files []exercises.File) []string {
 	return names
 }
 
-func programKey(k *kit, entryName string, files []exercises.File) string {
-	sources := map[string]string{}
-	for _, f := range files {
-		if path.Ext(f.Name) == ".go" {
-			sources[f.Name] = string(f.Content)
-		}
-	}
-	return hashFiles(sources, k.hash, entryName)
-}
-
 // job is one build.
 type job struct {
 	c     *Compiler
@@ -90,25 +85,31 @@ type job struct {
 	entry entry
 	trees []*ast.File
 	fset  *token.FileSet
-	dir   string   // with handler, generated and main below
+	dir   string   // with handler, generated and main below; "" until it is made
 	names []string // of the candidate's Go files
 }
 
-func (c *Compiler) compileAndLink(ctx context.Context, k *kit, e entry, files []exercises.File, r *Result) ([]verdict.Finding, error) {
-	trees, fset, err := parseSources(files)
-	if err != nil {
-		return nil, fmt.Errorf("parse what the check accepted: %w", err)
+// key is a hash of all that goes into the program: what the candidate wrote,
+// what we add, how it is compiled, and the prepared packages.
+func (j *job) key(files []exercises.File) string {
+	sources := map[string]string{"/start": startSource(j.entry, j.trees), "/warm": warmSource(j.trees), "/main": mainSource}
+	for _, f := range files {
+		if path.Ext(f.Name) == ".go" {
+			sources[f.Name] = string(f.Content)
+		}
 	}
-	dir, err := os.MkdirTemp(c.tmp(), "build-")
-	if err != nil {
+	return hashFiles(sources, append(j.compileArgs("handler", "redeliver/handler", nil), j.kit.hash)...)
+}
+
+func (j *job) compileAndLink(ctx context.Context, files []exercises.File, r *Result) (_ []verdict.Finding, err error) {
+	if j.dir, err = os.MkdirTemp(j.c.tmp(), "build-"); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	j := &job{c: c, kit: k, entry: e, trees: trees, fset: fset, dir: dir}
+	defer os.RemoveAll(j.dir)
 	if err := j.write(files); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, c.limits.Wall)
+	limited, cancel := context.WithTimeout(ctx, j.c.limits.Wall)
 	defer cancel()
 	findings, err := j.run(limited, r)
 	if ctx.Err() != nil {

@@ -105,6 +105,10 @@ func TestCheck(t *testing.T) {
 		"Export":             {one(accepted + "\n//export f\nfunc f() {}\n"), []string{"policy handler.go:12:1 The directive //export is not allowed in a submission. Remove the comment."}},
 		"WasmExport":         {one(accepted + "\n//go:wasmexport drain\nfunc f() {}\n"), []string{"policy handler.go:12:1 The directive //go:wasmexport is not allowed in a submission. Remove the comment."}},
 		"Line":               {one(accepted + "\n//line other.go:1\n)\n"), []string{"policy handler.go:12:1 The directive //line is not allowed in a submission. Remove the comment."}},
+		"LineBeforeALine": {one(accepted + "\n//line other.go:100\n//line other.go:1\n"), []string{
+			"policy handler.go:12:1 The directive //line is not allowed in a submission. Remove the comment.",
+			"policy handler.go:13:1 The directive //line is not allowed in a submission. Remove the comment.",
+		}},
 		"LineInsideALine":    {one(accepted + "\nvar x /*line other.go:1:1*/ = 1\n"), []string{"policy handler.go:12:7 The directive /*line is not allowed in a submission. Remove the comment."}},
 		"DirectiveInAString": {one(accepted + "\nvar x = `\n//go:embed x\n`\n"), nil},
 		"OrdinaryComment":    {one(accepted + "\n// go:embed is not used here; line by line, export nothing.\n"), nil},

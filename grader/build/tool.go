@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// maxToolOutput is how much of a tool's messages is kept.
-const maxToolOutput = 64 << 10
+// How much is kept of what a tool writes: the messages of the compiler, and the
+// lists of the go command.
+const (
+	maxMessageBytes = 64 << 10
+	maxListBytes    = 1 << 20
+)
 
 // tool is one run of a program of the Go distribution.
 type tool struct {
@@ -35,13 +39,13 @@ const (
 	toolTooLarge             // the memory limit
 )
 
-// run runs the tool and returns its messages and its standard output, each up
-// to maxToolOutput. The error is about running it: a command that is missing,
-// or the end of ctx for another reason than its deadline.
+// run runs the tool. messages are its standard error and, when it fails, its
+// standard output as well. The error is about running it: a command that is
+// missing, or the end of ctx for another reason than its deadline.
 func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFailure, err error) {
 	cmd := exec.CommandContext(ctx, t.path, t.args...)
 	cmd.Dir, cmd.Env = t.dir, t.env
-	out, errs := &capped{left: 8 << 20}, &capped{left: maxToolOutput}
+	out, errs := &capped{left: maxListBytes}, &capped{left: maxMessageBytes}
 	cmd.Stdout, cmd.Stderr = out, errs
 	if t.stderr != nil {
 		cmd.Stderr = io.MultiWriter(errs, t.stderr)
@@ -59,7 +63,7 @@ func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFai
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), cpuUsedUp(cmd.ProcessState):
-		return errs.String(), "", toolTooSlow, nil
+		return "", "", toolTooSlow, nil
 	case ctx.Err() != nil:
 		return "", "", toolRefused, fmt.Errorf("run %s: %w", t.path, ctx.Err())
 	case limitErr != nil:
@@ -71,7 +75,8 @@ func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFai
 	case exit.ExitCode() < 0:
 		return "", "", toolRefused, fmt.Errorf("run %s: %w", t.path, err)
 	default:
-		return errs.String() + out.String(), "", toolRefused, nil
+		messages = errs.String() + out.String() // the compiler writes to the latter
+		return messages[:min(len(messages), maxMessageBytes)], "", toolRefused, nil
 	}
 }
 
