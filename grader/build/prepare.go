@@ -128,7 +128,7 @@ func (c *Compiler) goCommand(ctx context.Context, t tool) (string, error) {
 		return "", err
 	}
 	if failure != toolOK {
-		return "", errors.Join(fmt.Errorf("go %s failed: %s", t.args[0], strings.TrimSpace(messages)), ctx.Err())
+		return "", errors.Join(fmt.Errorf("go %s failed: %.1000s", t.args[0], strings.TrimSpace(messages)), ctx.Err())
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ type Result struct {
 	Affected     int64
 	LastInsertID int64
 	Changes      []string // row differences, see diff.go
+	Access       Access
 }
 
 // Column is the name and declared type of a column of a result.
@@ -25,6 +26,7 @@ type Rowset struct {
 	Columns []Column
 	Rows    [][]driver.Value
 	Changes []string
+	Access  Access
 }
 
 // LimitError says that a statement went over a limit of the sandbox. The
@@ -44,6 +46,8 @@ type Conn struct {
 
 	changes []string
 	refused string
+	seen    seen
+	session session
 }
 
 // Conn returns the connection with that number of an instance, opened when
@@ -136,7 +140,7 @@ func (c *Conn) Exec(ctx context.Context, query string, args []driver.NamedValue)
 		res.LastInsertID, err = r.LastInsertId()
 		return err
 	})
-	res.Changes = c.changes
+	res.Changes, res.Access = c.changes, c.settle(err)
 	return res, err
 }
 
@@ -147,18 +151,19 @@ func (c *Conn) Query(ctx context.Context, query string, args []driver.NamedValue
 		rows, err = c.l.read(ctx, c.raw, query, args)
 		return err
 	})
-	rows.Changes = c.changes
+	rows.Changes, rows.Access = c.changes, c.settle(err)
 	return rows, err
 }
 
-// Begin starts a transaction.
+// Begin starts a transaction. It takes no lock and pins nothing: SQLite's BEGIN
+// is deferred.
 func (c *Conn) Begin(ctx context.Context, opts driver.TxOptions) error {
-	c.changes, c.refused = nil, ""
+	c.changes, c.refused, c.seen = nil, "", seen{}
 	tx, err := c.raw.(driver.ConnBeginTx).BeginTx(ctx, opts)
 	if err != nil {
 		return err
 	}
-	c.tx = tx
+	c.tx, c.session = tx, session{open: true}
 	return nil
 }
 
@@ -168,13 +173,19 @@ var errNoTx = errors.New("no transaction is open on this connection")
 
 // Commit ends the transaction. After an error it is rolled back, as in
 // modernc.org/sqlite.
-func (c *Conn) Commit() error { return c.end(driver.Tx.Commit) }
+func (c *Conn) Commit() (Access, error) {
+	err := c.end(driver.Tx.Commit)
+	return c.ended(true, err), err
+}
 
 // Rollback gives the transaction up.
-func (c *Conn) Rollback() error { return c.end(driver.Tx.Rollback) }
+func (c *Conn) Rollback() (Access, error) {
+	err := c.end(driver.Tx.Rollback)
+	return c.ended(false, err), err
+}
 
 func (c *Conn) end(how func(driver.Tx) error) error {
-	c.changes, c.refused = nil, ""
+	c.changes, c.refused, c.seen = nil, "", seen{}
 	if c.tx == nil {
 		return errNoTx
 	}
@@ -186,7 +197,7 @@ func (c *Conn) end(how func(driver.Tx) error) error {
 // limited runs one statement with the wall-clock limit. A limit is ours to
 // report and not an answer to the submission, so it is told from ctx's own end.
 func (c *Conn) limited(ctx context.Context, query string, fn func(context.Context) error) error {
-	c.changes, c.refused = nil, ""
+	c.changes, c.refused, c.seen = nil, "", seen{}
 	inner, cancel := context.WithTimeout(ctx, c.l.limits.Statement)
 	defer cancel()
 	err := fn(inner)

@@ -198,7 +198,7 @@ func (l *Ledger) Kill(instance string) error {
 func (l *Ledger) OpenTransactions(instance string) int {
 	n := 0
 	for key, c := range l.conns {
-		if key.instance == instance && c.tx != nil {
+		if key.instance == instance && c.session.open {
 			n++
 		}
 	}

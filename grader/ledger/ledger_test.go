@@ -97,6 +97,67 @@ func TestRowDifferences(t *testing.T) {
 	}
 }
 
+// What an effect touches decides which orders of two instances are tried.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.conn(t, "A", 1)
+	run := func(query string) ledger.Access {
+		r, err := c.Query(t.Context(), query, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		return r.Access
+	}
+	var got []string
+	say := func(what string, a ledger.Access) {
+		got = append(got, fmt.Sprintf("%s: reads %v, writes %v, durable %v", what, a.Reads, a.Writes, a.Durable))
+	}
+	say("autocommit read", run("SELECT balance FROM accounts"))
+	say("autocommit write", run("UPDATE accounts SET balance = 1"))
+	for _, commit := range []bool{true, false} {
+		if err := c.Begin(t.Context(), driver.TxOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if commit {
+			say("first read", run("SELECT balance FROM accounts"))
+			say("second read", run("SELECT count(*) FROM charges"))
+		}
+		say("first write", run("INSERT INTO charges(payment_id, amount) VALUES ('p', 1)"))
+		say("second write", run("UPDATE accounts SET balance = 2"))
+		end, name := c.Rollback, "rollback"
+		if commit {
+			end, name = c.Commit, "commit"
+		}
+		a, err := end()
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(name, a)
+	}
+	say("begin immediate", run("BEGIN IMMEDIATE"))
+	say("write", run("DELETE FROM charges"))
+	say("commit as text", run("COMMIT"))
+	want := []string{
+		"autocommit read: reads [table:accounts], writes [], durable false",
+		"autocommit write: reads [db], writes [lock db table:accounts], durable true",
+		"first read: reads [db], writes [], durable false",
+		"second read: reads [], writes [], durable false",
+		"first write: reads [db], writes [lock], durable false",
+		"second write: reads [], writes [], durable false",
+		"commit: reads [], writes [lock db table:charges table:accounts], durable true",
+		"first write: reads [db], writes [lock], durable false",
+		"second write: reads [], writes [], durable false",
+		"rollback: reads [], writes [lock], durable false",
+		"begin immediate: reads [db], writes [lock], durable false",
+		"write: reads [db], writes [lock], durable false",
+		"commit as text: reads [db], writes [lock db table:charges], durable true",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestReset(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

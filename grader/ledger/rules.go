@@ -15,6 +15,7 @@ func (c *Conn) authorise(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ st
 		c.refused = why
 		return sqlite.AuthorizerDeny
 	}
+	c.seen.note(action, arg1, arg2)
 	return sqlite.AuthorizerOK
 }
 

@@ -4,7 +4,7 @@
 package schedule
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,29 +17,61 @@ type Set string
 // The sets.
 const (
 	One           Set = "one"             // the first logical event
-	All           Set = "all"             // every logical event once
+	All           Set = "all"             // every logical event once, in one partition
 	Copy          Set = "copy"            // the first event, acknowledgement lost, idempotence off: twice in the log
 	CopyProtected Set = "copy-idempotent" // the same with idempotence on: once in the log
+	Two           Set = "two"             // the first two events, each in a partition of its own
+	Copies        Set = "copies"          // every logical event, the first one twice
 )
 
 // Action is what a deviation does.
 type Action string
 
-// The actions. They happen before effect number At of the run, or instead of it.
+// The actions. An effect is a call of the handler to the database, or the
+// consumer's offset commit.
 const (
-	// Crash ends the process before the effect. At the number of effects of
-	// the whole run it ends the process after the last one.
+	// Crash ends the process that is about to perform the effect. Between two
+	// records it ends it after the last effect.
 	Crash Action = "crash"
-	// LoseCommit lets the effect, an offset commit, fail at the broker: nothing
-	// is stored, the process lives on and reads from the committed offset.
-	LoseCommit Action = "lose-commit"
+	// Fail answers the effect with an error; nothing is done. An offset commit
+	// is refused by the broker, and the record comes again to the same process.
+	Fail Action = "fail"
+	// Lose performs the effect and answers with an error. It applies to what
+	// outlasts a lost connection: COMMIT, a write outside a transaction, the
+	// offset commit.
+	Lose Action = "lose"
+	// Rebalance moves the partition of the instance that is about to perform the
+	// effect to another instance, which runs until it is done; then the first
+	// one goes on and its offset commit is refused.
+	Rebalance Action = "rebalance"
+	// Switch lets the other instance go on.
+	Switch Action = "switch"
+	// JumpDay and JumpWeek move the clock by 25 hours and by 8 days: past a
+	// retention of a day, and past the retention of a topic.
+	JumpDay  Action = "jump-25h"
+	JumpWeek Action = "jump-8d"
+	// Rewind puts the group back to the first offset after everything has been
+	// committed.
+	Rewind Action = "rewind"
 )
 
-// Deviation is one departure. Effects are counted over the whole schedule from
-// 0: each SQL call, each BEGIN, COMMIT and ROLLBACK, each offset commit.
+// actions in the order in which several at one effect happen.
+func actions() []Action {
+	return []Action{JumpDay, JumpWeek, Rewind, Rebalance, Crash, Fail, Lose, Switch}
+}
+
+// Deviation is one departure. Effects are counted over the whole schedule, all
+// instances together, from 0.
 type Deviation struct {
 	At int
 	Do Action
+}
+
+func (d Deviation) compare(other Deviation) int {
+	if d.At != other.At {
+		return d.At - other.At
+	}
+	return slices.Index(actions(), d.Do) - slices.Index(actions(), other.Do)
 }
 
 // Schedule is a whole run. Deleting a deviation always leaves a schedule that
@@ -48,60 +80,23 @@ type Schedule struct {
 	Phase      string
 	Database   string
 	Set        Set
-	Deviations []Deviation
+	Deviations []Deviation // in order, no two equal
 }
 
-// The phases of verdict.md that this package can plan.
-const (
-	HappyPath         = "happy-path"
-	Redelivery        = "redelivery"
-	ProducerDuplicate = "producer-duplicate"
-	CrashPoints       = "crash-points"
-)
-
-// Phases in the order in which they run: cheapest first, so that the first
-// failure of a kind is its shortest story.
-func Phases() []string {
-	return []string{HappyPath, Redelivery, ProducerDuplicate, CrashPoints}
-}
-
-// Plan lists the schedules of a phase for a handler whose run over the set One
-// has effects effects, the last of them the offset commit. The happy path is
-// the same schedule twice and must give the same trace twice.
-func Plan(phase, database string, effects int) []Schedule {
-	s := func(set Set, d ...Deviation) Schedule {
-		return Schedule{Phase: phase, Database: database, Set: set, Deviations: d}
-	}
-	switch phase {
-	case HappyPath:
-		return []Schedule{s(One), s(One), s(All)}
-	case Redelivery:
-		last := effects - 1
-		return []Schedule{
-			s(One, Deviation{last, LoseCommit}),                             // to the same process
-			s(One, Deviation{last, LoseCommit}, Deviation{last + 1, Crash}), // to a fresh one
-		}
-	case ProducerDuplicate:
-		return []Schedule{s(Copy), s(CopyProtected)}
-	case CrashPoints:
-		var all []Schedule
-		for at := range effects + 1 {
-			all = append(all, s(One, Deviation{at, Crash}))
-		}
-		return all
-	default:
-		return nil
-	}
-}
-
-// At returns the deviation at an effect, if there is one.
-func (s Schedule) At(effect int) (Deviation, bool) {
+// At lists the deviations at an effect, in order.
+func (s Schedule) At(effect int) []Deviation {
+	var at []Deviation
 	for _, d := range s.Deviations {
 		if d.At == effect {
-			return d, true
+			at = append(at, d)
 		}
 	}
-	return Deviation{}, false
+	return at
+}
+
+// Has says whether a deviation of that kind is in the schedule.
+func (s Schedule) Has(do Action) bool {
+	return slices.ContainsFunc(s.Deviations, func(d Deviation) bool { return d.Do == do })
 }
 
 // String writes the choices: "one crash@5". Parse reads it.
@@ -116,32 +111,31 @@ func (s Schedule) String() string {
 // MaxEffect and MaxDeviations bound what a token may ask for.
 const (
 	MaxEffect     = 10_000
-	MaxDeviations = 16
+	MaxDeviations = 64
 )
 
-// Parse reads the choices that String wrote. Deviations are in order of At and
-// no effect has two.
+// Parse reads the choices that String wrote.
 func Parse(text string) (Schedule, error) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 || len(fields) > MaxDeviations+1 {
 		return Schedule{}, fmt.Errorf("parse schedule: %d parts", len(fields))
 	}
 	s := Schedule{Set: Set(fields[0])}
-	if !slices.Contains([]Set{One, All, Copy, CopyProtected}, s.Set) {
+	if !slices.Contains([]Set{One, All, Copy, CopyProtected, Two, Copies}, s.Set) {
 		return Schedule{}, fmt.Errorf("parse schedule: no set of records is called %q", fields[0])
 	}
 	for _, f := range fields[1:] {
 		do, at, _ := strings.Cut(f, "@")
 		n, err := strconv.Atoi(at)
-		if err != nil || n < 0 || n > MaxEffect || !slices.Contains([]Action{Crash, LoseCommit}, Action(do)) {
+		if err != nil || n < 0 || n > MaxEffect || !slices.Contains(actions(), Action(do)) {
 			return Schedule{}, fmt.Errorf("parse schedule: %q is no deviation", f)
 		}
 		s.Deviations = append(s.Deviations, Deviation{n, Action(do)})
 	}
-	byEffect := func(a, b Deviation) int { return cmp.Compare(a.At, b.At) }
-	if !slices.IsSortedFunc(s.Deviations, byEffect) ||
-		len(slices.CompactFunc(slices.Clone(s.Deviations), func(a, b Deviation) bool { return a.At == b.At })) != len(s.Deviations) {
-		return Schedule{}, fmt.Errorf("parse schedule: the deviations are not in order")
+	for i := 1; i < len(s.Deviations); i++ {
+		if s.Deviations[i-1].compare(s.Deviations[i]) >= 0 {
+			return Schedule{}, errors.New("parse schedule: the deviations are not in order")
+		}
 	}
 	return s, nil
 }
