@@ -1,0 +1,59 @@
+package handler
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	sum := sha256.Sum256([]byte(header(rec, "event-id")))
+	id := int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
+
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	res, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (id, payment_id, account, amount) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		id, p.ID, p.Account, p.Amount)
+	if err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if inserted, err := res.RowsAffected(); err != nil || inserted == 0 {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return tx.Commit()
+}
+
+func header(rec *kgo.Record, key string) string {
+	for _, h := range rec.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
