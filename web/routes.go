@@ -8,15 +8,19 @@ import (
 	"redeliver/static"
 )
 
+// matcher is what an Echo and a Group have in common.
+type matcher interface {
+	Match(methods []string, path string, h echo.HandlerFunc, m ...echo.MiddlewareFunc) []*echo.Route
+}
+
+// get answers HEAD too, which checks of addresses like to send.
+func get(m matcher, path string, h echo.HandlerFunc) {
+	m.Match([]string{http.MethodGet, http.MethodHead}, path, h)
+}
+
 // routes is the index of the site: an address leads to the file that is called
 // like its method.
 func (s *Server) routes(e *echo.Echo) {
-	get := func(g interface {
-		Match([]string, string, echo.HandlerFunc, ...echo.MiddlewareFunc) []*echo.Route
-	}, path string, h echo.HandlerFunc) {
-		g.Match([]string{http.MethodGet, http.MethodHead}, path, h)
-	}
-
 	// For machines.
 	get(e, "/healthz", s.healthShow)
 	get(e, "/readyz", s.readyShow)

@@ -5,7 +5,6 @@ import (
 
 	"redeliver/content"
 	"redeliver/exercises"
-	"redeliver/grader/verdict"
 	"redeliver/web/store"
 	"redeliver/web/views"
 )
@@ -69,7 +68,7 @@ func (s *Server) lines(list []store.SubmissionInfo, lang string) []views.Submiss
 	out := make([]views.SubmissionLine, 0, len(list))
 	for _, sub := range list {
 		out = append(out, views.SubmissionLine{
-			PublicID: sub.PublicID, Title: s.titleOf(sub.Exercise, lang), Outcome: verdict.Outcome(sub.Outcome), At: sub.CreatedAt,
+			PublicID: sub.PublicID, Title: s.titleOf(sub.Exercise, lang), Outcome: sub.Outcome, At: sub.CreatedAt,
 		})
 	}
 	return out

@@ -55,7 +55,7 @@ func laneOf(process string) string { return strings.TrimRight(process, "01234567
 // submission did.
 func isFault(event string) bool { return event == "crash" || event == "fault" || event == "limit" }
 
-// RowSign tells an added row difference from a removed and a changed one.
+// rowClass tells an added row difference from a removed and a changed one.
 func rowClass(difference string) string {
 	switch {
 	case strings.HasPrefix(difference, "+"):
