@@ -43,6 +43,7 @@ const (
 )
 
 func main() {
+	time.Local = time.UTC // no text of a verdict may depend on where the machine stands
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
@@ -318,6 +319,9 @@ type serveCommand struct {
 // Run serves until ctx ends, then lets requests and gradings finish.
 func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	log := slog.New(slog.NewTextHandler(s.err, nil))
+	if c.Data, err = filepath.Abs(c.Data); err != nil { // an address of a database file has no relative form
+		return fmt.Errorf("find the data folder: %w", err)
+	}
 	for _, dir := range []string{filepath.Join(c.Data, "build"), os.TempDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make the data folder: %w", err)

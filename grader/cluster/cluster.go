@@ -5,9 +5,10 @@
 // because the group's committed offset did not move.
 //
 // What kfake does not imitate: quotas, throttling, min.insync.replicas, rack
-// awareness, CONCURRENT_TRANSACTIONS, max.poll.interval.ms. What this package
-// does not use: group membership (its consumer is a simple consumer, member ""
-// and generation -1, which Kafka accepts in a group without members).
+// awareness, CONCURRENT_TRANSACTIONS, max.poll.interval.ms. A Consumer is a
+// simple one (member "" and generation -1, which Kafka accepts in a group without
+// members); a Member has joined its group and is fenced by it, but sends no
+// heartbeats.
 package cluster
 
 import (
@@ -30,18 +31,19 @@ type Topic struct {
 // Cluster is one broker on an in-memory network and a client of it. It is not
 // safe for concurrent use.
 type Cluster struct {
-	net    *kfake.VirtualNetwork
-	broker *kfake.Cluster
-	client *kgo.Client
-	via    *kgo.Broker // one request, one answer; no retries that we did not ask for
-	ids    map[string][16]byte
-	dec    kgo.Decompressor
+	net        *kfake.VirtualNetwork
+	broker     *kfake.Cluster
+	client     *kgo.Client
+	via        *kgo.Broker // one request, one answer; no retries that we did not ask for
+	ids        map[string][16]byte
+	partitions map[string]int32 // of each topic
+	dec        kgo.Decompressor
 }
 
 // Start makes a cluster of one broker. One is enough, and a leader that never
 // moves keeps clear of a defect: kgo then reports lost data (kafka.md, 8.1).
 func Start(ctx context.Context, topics []Topic) (_ *Cluster, err error) {
-	c := &Cluster{net: new(kfake.VirtualNetwork), ids: map[string][16]byte{}, dec: kgo.DefaultDecompressor()}
+	c := &Cluster{net: new(kfake.VirtualNetwork), ids: map[string][16]byte{}, partitions: map[string]int32{}, dec: kgo.DefaultDecompressor()}
 	opts := []kfake.Opt{kfake.Ports(9092), kfake.ListenFn(c.net.Listen)}
 	for _, t := range topics {
 		opts = append(opts, kfake.SeedTopics(t.Partitions, t.Name))
@@ -64,7 +66,7 @@ func Start(ctx context.Context, topics []Topic) (_ *Cluster, err error) {
 			c.Close()
 			return nil, fmt.Errorf("start cluster: topic %s was not made", t.Name)
 		}
-		c.ids[t.Name] = info.TopicID
+		c.ids[t.Name], c.partitions[t.Name] = info.TopicID, t.Partitions
 	}
 	return c, nil
 }
@@ -192,8 +194,12 @@ func (g *Consumer) Fetch(ctx context.Context, topic string, partition int32, off
 // Commit stores the next offset to read. It returns the broker's answer, a
 // *kerr.Error, when that is not success.
 func (g *Consumer) Commit(ctx context.Context, topic string, partition int32, offset int64) error {
+	return g.commit(ctx, topic, partition, offset, "", -1)
+}
+
+func (g *Consumer) commit(ctx context.Context, topic string, partition int32, offset int64, member string, generation int32) error {
 	r := kmsg.NewPtrOffsetCommitRequest()
-	r.Group, r.Generation = g.group, -1
+	r.Group, r.MemberID, r.Generation = g.group, member, generation
 	rt := kmsg.NewOffsetCommitRequestTopic()
 	rt.Topic, rt.TopicID = topic, g.c.ids[topic]
 	rp := kmsg.NewOffsetCommitRequestTopicPartition()
@@ -211,25 +217,15 @@ func (g *Consumer) Commit(ctx context.Context, topic string, partition int32, of
 	return kerr.ErrorForCode(topics[0].Partitions[0].ErrorCode)
 }
 
-// LoseCommit commits with a fault in the way: the broker answers
+// RefuseCommit commits with a fault in the way: the broker answers
 // REBALANCE_IN_PROGRESS and stores nothing. It returns an error when the fault
 // did not happen or the offset moved all the same.
-func (g *Consumer) LoseCommit(ctx context.Context, topic string, partition int32, offset int64) error {
-	before, err := g.Committed(ctx, topic, partition)
-	if err != nil {
-		return err
-	}
-	fault := g.c.broker.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Group: g.group, Err: kerr.RebalanceInProgress, Count: 1})
-	defer fault.Remove()
-	if err := g.Commit(ctx, topic, partition, offset); err != kerr.RebalanceInProgress { //nolint:errorlint // identity is the contract
-		return fmt.Errorf("lose the offset commit: the broker answered %v", err) //nolint:errorlint // nil is possible and wrong here
-	}
-	after, err := g.Committed(ctx, topic, partition)
-	if err != nil {
-		return err
-	}
-	if fault.Hits() != 1 || before != after {
-		return fmt.Errorf("lose the offset commit: %d faults, offset %d before and %d after", fault.Hits(), before, after)
-	}
-	return nil
+func (g *Consumer) RefuseCommit(ctx context.Context, topic string, partition int32, offset int64) error {
+	return g.refuse(ctx, topic, partition, offset, g.Commit)
+}
+
+// LoseCommitReply commits, and the answer is lost: the broker stores the offset
+// and answers REQUEST_TIMED_OUT. It returns an error when that did not happen.
+func (g *Consumer) LoseCommitReply(ctx context.Context, topic string, partition int32, offset int64) error {
+	return g.loseReply(ctx, topic, partition, offset, g.Commit)
 }

@@ -2,12 +2,14 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"redeliver/grader/cluster"
@@ -59,7 +61,7 @@ func TestRedelivery(t *testing.T) {
 		return fmt.Sprintf("%s at %d, %s", rec.Value, rec.Offset, rec.Headers[0].Key)
 	}
 	got := []string{next(), next()}
-	if err := g.LoseCommit(t.Context(), topic, 0, 1); err != nil {
+	if err := g.RefuseCommit(t.Context(), topic, 0, 1); err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, next())
@@ -75,6 +77,51 @@ func TestRedelivery(t *testing.T) {
 	}
 	if at, err := c.Consumer("another").Committed(t.Context(), topic, 0); err != nil || at != -1 {
 		t.Errorf("a new group stands at %d, %v; want -1", at, err)
+	}
+}
+
+// The answer to a commit is lost: the offset is stored, nothing comes again.
+func TestLostCommitReply(t *testing.T) {
+	t.Parallel()
+	g := setup(t).Consumer("g")
+	if err := g.LoseCommitReply(t.Context(), topic, 0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := g.Committed(t.Context(), topic, 0); err != nil || at != 1 {
+		t.Errorf("the group stands at %d, %v; want 1", at, err)
+	}
+}
+
+// A member that was evicted is fenced: another one takes over, and the late
+// commit of the first is refused.
+func TestFencing(t *testing.T) {
+	t.Parallel()
+	g := setup(t).Consumer("g")
+	a, err := g.Join(t.Context(), []string{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.RefuseCommit(t.Context(), topic, 0, 1); err != nil {
+		t.Error(err)
+	}
+	if err := a.Evict(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := g.Join(t.Context(), []string{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(t.Context(), topic, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Commit(t.Context(), topic, 0, 1); !errors.Is(err, kerr.UnknownMemberID) {
+		t.Errorf("the late commit got %v, want UNKNOWN_MEMBER_ID", err)
+	}
+	if err := b.LoseCommitReply(t.Context(), topic, 0, 3); err != nil {
+		t.Error(err)
+	}
+	if at, err := g.Committed(t.Context(), topic, 0); err != nil || at != 3 {
+		t.Errorf("the group stands at %d, %v; want 3", at, err)
 	}
 }
 

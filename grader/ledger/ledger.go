@@ -80,6 +80,10 @@ type connKey struct {
 // Open makes a ledger with its files in a new folder below parent. now is the
 // schedule's clock. Close removes the folder.
 func Open(ctx context.Context, parent string, limits Limits, now func() time.Time) (*Ledger, error) {
+	parent, err := filepath.Abs(parent) // the address of a database file has no relative form
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
 	dir, err := os.MkdirTemp(parent, "ledger-")
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)

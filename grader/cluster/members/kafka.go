@@ -127,12 +127,21 @@ func (k *kafka) settled(ctx context.Context, members int) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("wait for a group of %d: %w", members, context.Cause(ctx))
+			return fmt.Errorf("wait for a group of %d, it is %s: %w", members, k.state(), context.Cause(ctx))
 		}
 		if info := k.broker.GroupInfo(group); info != nil && info.State == "Stable" && len(info.Members) == members {
 			return nil
 		}
 	}
+}
+
+// state describes the group for errors.
+func (k *kafka) state() string {
+	info := k.broker.GroupInfo(group)
+	if info == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s with %d members in generation %d", info.State, len(info.Members), info.Epoch)
 }
 
 // has says whether the broker counts a member to the group.

@@ -1,0 +1,133 @@
+package grader
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+
+	"redeliver/grader/guest/abi"
+	"redeliver/grader/invariant"
+	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
+)
+
+// delivery is one time that a record is handed to the handler.
+type delivery struct {
+	verdict.Delivery
+	record  abi.Record
+	eventID string
+	step    int // of the timeline, from 1
+}
+
+// done is an effect that took place, for plans and sentences.
+type done struct {
+	schedule.Step
+	label    string // "UPDATE accounts (handler.go:31)"
+	instance string
+	attempt  int
+	step     int // of the timeline
+	durable  bool
+	offset   bool // an offset commit
+	fault    schedule.Action
+}
+
+// result is everything that one schedule showed.
+type result struct {
+	schedule   schedule.Schedule
+	positions  bool // the steps have the candidate's lines
+	steps      []verdict.Step
+	effects    []done
+	deliveries []*delivery
+	violations []invariant.Violation
+	// problem is what ended the schedule before its time: a limit, a panic, work
+	// after return, a record that is never committed.
+	problem *problem
+	crash   *crashSite // the first one
+	stdout  []byte
+	stderr  []byte
+	set     *recordSet
+}
+
+// crashSite is where a process died.
+type crashSite struct {
+	instance      string
+	after, before string // labels of the effects around it; "" at the ends
+	state         [32]byte
+}
+
+// problem is a finding that no invariant makes.
+type problem struct {
+	kind   verdict.Kind
+	text   string
+	file   string
+	line   int
+	wall   bool // rests on a clock of ours: believed only when it happens twice
+	object string
+}
+
+// lanes are the effects as the search for interleavings sees them.
+func (r *result) lanes() []schedule.Step {
+	steps := make([]schedule.Step, len(r.effects))
+	for i, e := range r.effects {
+		steps[i] = e.Step
+	}
+	return steps
+}
+
+// judge runs the exercise's invariants, unless the schedule ended before its
+// time: a database of half a run proves nothing.
+func (r *run) judge(ctx context.Context) error {
+	defer func() { r.out.steps = r.rec.Steps() }()
+	if r.out.problem != nil {
+		return nil
+	}
+	var err error
+	if r.out.violations, err = invariant.Check(ctx, r.ledger, r.facts(), r.sub.exercise.Invariants); err != nil {
+		return err
+	}
+	for _, v := range r.out.violations {
+		r.rec.Add(verdict.Step{Event: trace.Check, Text: v.Message["en"], Decisive: true})
+	}
+	return nil
+}
+
+func (r *run) facts() invariant.Facts {
+	facts := invariant.Facts{Sent: r.set.sent}
+	for _, d := range r.out.deliveries {
+		facts.Delivered = append(facts.Delivered, invariant.Delivered{
+			EventID: d.eventID, Topic: d.record.Topic, Partition: d.record.Partition, Offset: d.Offset,
+			Attempt: d.Attempt, Instance: d.Instance, Outcome: d.Ended,
+		})
+	}
+	expected := r.sub.exercise.Events.Expected(r.sub.eventsOf(r.set))
+	for _, c := range expected.Columns {
+		facts.Expected.Columns = append(facts.Expected.Columns, c.Name)
+	}
+	for _, row := range expected.Rows {
+		values := make([]driver.Value, len(row))
+		for i, v := range row {
+			values[i] = v
+		}
+		facts.Expected.Rows = append(facts.Expected.Rows, values)
+	}
+	return facts
+}
+
+// stop ends every process at the end of a schedule, as a service is stopped:
+// what it has open is rolled back.
+func (r *run) stop() (err error) {
+	for _, l := range r.lanes {
+		if l.proc == nil {
+			continue
+		}
+		l.proc.kill()
+		if e := r.ledger.Kill(l.proc.name); e != nil {
+			err = e
+		}
+		if l.proc.inst != nil && r.out.stdout == nil && r.out.stderr == nil {
+			r.out.stdout, r.out.stderr = slices.Clone(l.proc.inst.Stdout()), slices.Clone(l.proc.inst.Stderr())
+		}
+	}
+	return err
+}
