@@ -1,4 +1,4 @@
-//go:build !synctests || realtime
+//go:build realtime
 
 package bubble
 

@@ -36,6 +36,7 @@ type member struct {
 	id       string // its member id at its last assignment
 	client   *kgo.Client
 	gate     *gate
+	stop     context.CancelFunc // ends what the client is about
 	changes  chan change
 	blocks   bool // a rebalance waits for the handler of what was polled
 	inGroup  bool // it takes part in rebalances
@@ -72,8 +73,11 @@ func connect(k *kafka, name string, serial int, sc Scenario) (*member, error) {
 	} else {
 		opts = append(opts, kgo.SessionTimeout(virtualSession), kgo.HeartbeatInterval(virtualHeartbeat))
 	}
-	client, err := k.connect(opts...)
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	client, err := k.connect(append(opts, kgo.WithContext(ctx))...)
 	if err != nil {
+		stop()
 		return nil, err
 	}
 	m.client = client
@@ -153,17 +157,15 @@ func (m *member) allowRebalance() {
 // die ends the process without a farewell. The client's goroutines end too.
 func (m *member) die() {
 	m.gate.cut()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // do not wait for the answer to LeaveGroup: the gate is closed
-	m.allowRebalance()
-	_ = m.client.LeaveGroupContext(ctx) // the error is that of ctx
-	m.client.Close()
+	m.stop() // else Close would try to tell the group
+	m.client.CloseAllowingRebalance()
 	m.inGroup, m.owns, m.closed = false, false, true
 }
 
 // leave stops the process in good order.
 func (m *member) leave() {
 	m.client.CloseAllowingRebalance()
+	m.stop()
 	m.inGroup, m.owns, m.closed = false, false, true
 }
 

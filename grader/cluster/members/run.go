@@ -389,7 +389,9 @@ func (r *run) commit(d *Delivery) (refused *kerr.Error, err error) {
 		return nil, fmt.Errorf("%s: after commit of %d (%v) the group stands at %d", d.Instance, e.Offset, e.Kind, got)
 	}
 	r.tell(e)
-	d.member.allowRebalance()
+	if refused == nil { // otherwise it would join again, while the script stops it
+		d.member.allowRebalance()
+	}
 	return refused, nil
 }
 
