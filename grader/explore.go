@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"redeliver/grader/schedule"
@@ -22,7 +23,9 @@ type explorer struct {
 	timer   *timer
 	report  func(Progress)
 
-	seen map[fingerprint]bool
+	seen  map[fingerprint]bool
+	hash  *trace.Hash
+	plans schedule.Facts // what the phases so far have shown
 }
 
 // fingerprint tells findings apart. A handler that fails at every crash point
@@ -37,8 +40,10 @@ type fingerprint struct {
 // because it was not committed comes again for whatever reason.
 func classOf(phase string) string {
 	switch phase {
-	case schedule.Redelivery, schedule.CrashPoints:
+	case schedule.Redelivery, schedule.CrashPoints, schedule.DoubleCrash, schedule.RewindPhase, schedule.TransientErrors, schedule.LostReplies:
 		return "redelivery"
+	case schedule.Zombie, schedule.TwoRecords, schedule.Interleavings, schedule.CrashAndInterleave, schedule.Cluster:
+		return "concurrency"
 	default:
 		return phase
 	}
@@ -48,65 +53,66 @@ func classOf(phase string) string {
 // lists each distinct one. Only a handler that does not get through one record
 // undisturbed is not looked at further: every schedule would end the same way.
 func (x *explorer) explore(ctx context.Context) error {
-	x.seen = map[fingerprint]bool{}
-	hash := trace.NewHash()
-	effects := 0
+	x.seen, x.hash = map[fingerprint]bool{}, trace.NewHash()
+	x.plans.Seed = x.exerciseSeed()
 	for _, phase := range x.phases() {
-		results, err := x.runPhase(ctx, phase, effects)
+		results, complete, err := x.runPhase(ctx, phase)
 		if err != nil {
 			return err
 		}
 		for _, r := range results {
-			addTo(hash, phase, r)
+			addTo(x.hash, phase, r)
 		}
-		if phase == schedule.HappyPath {
-			effects = len(results[0].effects)
-			x.verdict.Stdout, x.verdict.Stderr = string(results[0].stdout), string(results[0].stderr)
-			if len(results) > 1 {
-				if why := notReproducible(results[0], results[1]); why != "" {
-					x.verdict.Outcome, x.verdict.Summary = verdict.Inconclusive, why
-					return nil
-				}
+		x.learn(phase, results)
+		if phase == schedule.HappyPath && len(results) > 1 {
+			if why := notReproducible(results[0], results[1]); why != "" {
+				x.verdict.Outcome, x.verdict.Summary = verdict.Inconclusive, why
+				return nil
 			}
 		}
-		x.collect(phase, results)
+		if err := x.collect(ctx, phase, results, complete); err != nil {
+			return err
+		}
 		if phase == schedule.HappyPath && results[0].problem != nil {
 			break
 		}
 	}
-	x.verdict.TraceHash = hash.String()
+	x.verdict.TraceHash = x.hash.String()
 	x.conclude()
 	return nil
 }
 
-// runPhase runs the schedules of a phase. The happy path begins alone: when the
-// handler does not get through one record undisturbed, all else ends likewise.
-func (x *explorer) runPhase(ctx context.Context, phase string, effects int) ([]*result, error) {
-	plan := schedule.Plan(phase, x.database(), effects)
-	if phase != schedule.HappyPath {
-		return x.runAll(ctx, plan)
+// exerciseSeed is fixed for a version of an exercise: the random phase runs the
+// same schedules for everybody.
+func (x *explorer) exerciseSeed() uint64 {
+	n, err := strconv.ParseUint(shortHash(x.sub.exercise), 16, 64)
+	if err != nil {
+		return 0 // a hash is hexadecimal
 	}
-	first, err := x.runAll(ctx, plan[:1])
-	if err != nil || first[0].problem != nil {
-		return first, err
-	}
-	rest, err := x.runAll(ctx, plan[1:])
-	return append(first, rest...), err
+	return n
 }
 
-// phases are those that the exercise asks for, in the order of the contract. The
-// happy path is always there: the others are planned from it.
-func (x *explorer) phases() []string {
-	return slices.DeleteFunc(schedule.Phases(), func(p string) bool {
-		return p != schedule.HappyPath && x.sub.exercise.Phases != nil && !slices.Contains(x.sub.exercise.Phases, p)
-	})
-}
-
-func (x *explorer) database() string {
-	if len(x.sub.exercise.Databases) > 0 {
-		return x.sub.exercise.Databases[0]
+// learn keeps what later phases are planned from.
+func (x *explorer) learn(phase string, results []*result) {
+	switch phase {
+	case schedule.HappyPath:
+		x.verdict.Stdout, x.verdict.Stderr = string(results[0].stdout), string(results[0].stderr)
+		for _, e := range results[0].effects {
+			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
+		}
+	case schedule.CrashPoints:
+		for _, r := range results {
+			a := schedule.Aftermath{Effects: len(r.effects)}
+			if r.crash != nil {
+				a.State = r.crash.state
+			}
+			x.plans.AfterCrash = append(x.plans.AfterCrash, a)
+		}
+	case schedule.Zombie:
+		for _, r := range results {
+			x.plans.AfterRebalance = append(x.plans.AfterRebalance, len(r.effects))
+		}
 	}
-	return "sqlite"
 }
 
 // addTo takes a result into the verdict's hash. Where a limit of real time cut
@@ -136,49 +142,131 @@ func sameStep(a, b verdict.Step) bool {
 	return a.Lane == b.Lane && a.Event == b.Event && a.Text == b.Text && a.Line == b.Line && slices.Equal(a.Rows, b.Rows)
 }
 
+// runPhase runs the schedules of a phase. The happy path begins alone: when the
+// handler does not get through one record undisturbed, all else ends likewise.
+func (x *explorer) runPhase(ctx context.Context, phase string) (results []*result, complete bool, err error) {
+	if phase == schedule.Interleavings {
+		return x.interleave(ctx)
+	}
+	plan, complete := schedule.Plan(phase, x.database(), x.plans)
+	if phase != schedule.HappyPath {
+		results, err = x.runAll(ctx, plan, options{})
+		return results, complete, err
+	}
+	first, err := x.runAll(ctx, plan[:1], options{})
+	if err != nil || first[0].problem != nil {
+		return first, complete, err
+	}
+	rest, err := x.runAll(ctx, plan[1:], options{})
+	return append(first, rest...), complete, err
+}
+
+// maxInterleavings bounds the search for one pair of records. The largest that
+// was seen for a handler of usual size is below a hundred.
+const maxInterleavings = 150
+
+// interleave searches the interleavings of two instances that hold the same
+// record, and of two that hold two records, side by side.
+func (x *explorer) interleave(ctx context.Context) (results []*result, complete bool, err error) {
+	bases := []schedule.Schedule{
+		{Phase: schedule.Interleavings, Database: x.database(), Set: schedule.One, Deviations: []schedule.Deviation{{At: 0, Do: schedule.Rebalance}}},
+		{Phase: schedule.Interleavings, Database: x.database(), Set: schedule.Two},
+	}
+	found := make([][]*result, len(bases))
+	all := make([]bool, len(bases))
+	err = x.parallel(ctx, len(bases), func(ctx context.Context, w *world, i int) error {
+		var err error
+		found[i], all[i], err = search(ctx, w, bases[i])
+		return err
+	})
+	return slices.Concat(found...), !slices.Contains(all, false), err
+}
+
+// search runs one schedule for each class of interleavings.
+func search(ctx context.Context, w *world, base schedule.Schedule) (found []*result, complete bool, err error) {
+	first := 0
+	if base.Has(schedule.Rebalance) {
+		first = 1 // B has just joined, and goes on unless told otherwise
+	}
+	runs := 0
+	var r *result
+	complete = true
+	schedule.Search(func(choose schedule.Choose) ([]schedule.Step, bool) {
+		if runs++; runs > maxInterleavings {
+			complete = false
+			return nil, true
+		}
+		if r, err = w.run(ctx, base, options{choose: choose}); err != nil {
+			return nil, true
+		}
+		return r.lanes(), false
+	}, func(steps []schedule.Step) {
+		r.schedule.Deviations = slices.Concat(base.Deviations, schedule.Switches(steps, first))
+		if len(r.schedule.Deviations) <= schedule.MaxDeviations {
+			found = append(found, r)
+		}
+	})
+	return found, complete, err
+}
+
+// phases are those that the exercise asks for, in the order of the contract. The
+// happy path is always there: the others are planned from it.
+func (x *explorer) phases() []string {
+	return slices.DeleteFunc(schedule.Phases(), func(p string) bool {
+		return p != schedule.HappyPath && x.sub.exercise.Phases != nil && !slices.Contains(x.sub.exercise.Phases, p)
+	})
+}
+
+func (x *explorer) database() string {
+	if len(x.sub.exercise.Databases) > 0 {
+		return x.sub.exercise.Databases[0]
+	}
+	return "sqlite"
+}
+
 // runAll runs schedules on the workers and returns the results in the order of
 // the schedules, whichever ended first.
-func (x *explorer) runAll(ctx context.Context, plan []schedule.Schedule) ([]*result, error) {
+func (x *explorer) runAll(ctx context.Context, plan []schedule.Schedule, o options) ([]*result, error) {
+	results := make([]*result, len(plan))
+	err := x.parallel(ctx, len(plan), func(ctx context.Context, w *world, i int) (err error) {
+		if results[i], err = w.run(ctx, plan[i], o); err != nil {
+			return err
+		}
+		if p := results[i].problem; p != nil && p.wall {
+			// A limit of computing time, on whatever machine: believed when it repeats.
+			results[i], err = w.run(ctx, plan[i], o)
+		}
+		return err
+	})
+	return results, err
+}
+
+// parallel calls work for 0 to n-1, each worker in a world of its own.
+func (x *explorer) parallel(ctx context.Context, n int, work func(ctx context.Context, w *world, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := make([]*result, len(plan))
-	errs := make([]error, max(1, min(x.sub.cfg.Workers, len(plan))))
-	next := make(chan int, len(plan))
-	for i := range plan {
+	next := make(chan int, n)
+	for i := range n {
 		next <- i
 	}
 	close(next)
+	errs := make([]error, max(1, min(x.sub.cfg.Workers, n)))
 	var wg sync.WaitGroup
-	for n := range errs {
+	for worker := range errs {
 		wg.Go(func() {
-			errs[n] = x.work(ctx, n, plan, results, next)
-			if errs[n] != nil {
+			w, err := x.sub.world(ctx, worker)
+			for i := range next {
+				if err == nil {
+					err = work(ctx, w, i)
+				}
+			}
+			if errs[worker] = err; err != nil {
 				cancel()
 			}
 		})
 	}
 	wg.Wait()
-	return results, errors.Join(errs...)
-}
-
-// work runs schedules in world number n until there are no more.
-func (x *explorer) work(ctx context.Context, n int, plan []schedule.Schedule, results []*result, next <-chan int) error {
-	w, err := x.sub.world(ctx, n)
-	if err != nil {
-		return err
-	}
-	for i := range next {
-		if results[i], err = w.run(ctx, plan[i]); err != nil {
-			return err
-		}
-		if p := results[i].problem; p != nil && p.wall {
-			// A limit of real time on a busy machine: believed when it repeats.
-			if results[i], err = w.run(ctx, plan[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // world returns worker n's world, made on first use. Workers ask for different n.
@@ -203,20 +291,23 @@ func (s *submission) world(ctx context.Context, n int) (*world, error) {
 }
 
 // collect takes a phase's results into the verdict.
-func (x *explorer) collect(phase string, results []*result) {
-	c := verdict.Coverage{Phase: phase, Schedules: len(results), Complete: true}
+func (x *explorer) collect(ctx context.Context, phase string, results []*result, complete bool) error {
+	c := verdict.Coverage{Phase: phase, Schedules: len(results), Complete: complete}
 	for _, r := range results {
 		failures := x.failures(r)
 		if len(failures) > 0 {
 			c.Failed++
 		}
 		for _, f := range failures {
-			x.add(phase, r, f, results)
+			if err := x.add(ctx, phase, r, f, results); err != nil {
+				return err
+			}
 		}
 	}
 	x.verdict.Schedules += len(results)
 	x.verdict.Coverage = append(x.verdict.Coverage, c)
 	x.report(Progress{Stage: Exploring, Coverage: &c})
+	return nil
 }
 
 // failure is one thing that a schedule showed, before it is told.
@@ -254,21 +345,49 @@ func (x *explorer) fieldOf(invariant string) string {
 
 // add makes a finding of a failure, unless one like it is there already. What
 // fails without any fault fails with each of them too, for the same reason.
-func (x *explorer) add(phase string, r *result, f failure, siblings []*result) {
+func (x *explorer) add(ctx context.Context, phase string, r *result, f failure, siblings []*result) error {
 	print := fingerprint{f.kind, f.invariant, classOf(phase)}
 	undisturbed := print
 	undisturbed.class = classOf(schedule.HappyPath)
 	if x.seen[print] || x.seen[undisturbed] || len(x.verdict.Findings) >= maxFindings {
-		return
+		return nil
 	}
 	x.seen[print] = true
-	found := x.tell(phase, r, f)
+	told, err := x.again(ctx, r)
+	if err != nil {
+		return err
+	}
+	found := x.tell(phase, told, f)
 	found.PassingTwin = x.twin(r, siblings)
 	x.verdict.Findings = append(x.verdict.Findings, found)
 	if len(x.verdict.Findings) == 1 {
 		x.timer.firstResult()
 		x.report(Progress{Stage: Exploring, Finding: &found})
 	}
+	return nil
+}
+
+// again runs the schedule of a result once more, this time with the candidate's
+// lines. It must show the same, except for moments: to find the lines the guest
+// reads its clock more often. That it does also proves that a schedule which the
+// search for interleavings found can be written down.
+func (x *explorer) again(ctx context.Context, r *result) (*result, error) {
+	if r.positions {
+		return r, nil
+	}
+	results, err := x.runAll(ctx, []schedule.Schedule{r.schedule}, options{positions: true})
+	if err != nil {
+		return nil, err
+	}
+	told := results[0]
+	same := len(told.steps) == len(r.steps)
+	for i := range min(len(told.steps), len(r.steps)) {
+		same = same && told.steps[i].Lane == r.steps[i].Lane && told.steps[i].Event == r.steps[i].Event
+	}
+	if !same && (r.problem == nil || !r.problem.wall) {
+		return nil, fmt.Errorf("schedule %q shows something else when it is run again", r.schedule)
+	}
+	return told, nil
 }
 
 // twin is the token of the nearest schedule that passes: the one of the same
@@ -305,7 +424,7 @@ func apart(a, b schedule.Schedule) int {
 // shows, and its coverage that no other ran.
 func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 	x.seen = map[fingerprint]bool{}
-	results, err := x.runAll(ctx, []schedule.Schedule{s})
+	results, err := x.runAll(ctx, []schedule.Schedule{s}, options{positions: true})
 	if err != nil {
 		return err
 	}
@@ -314,8 +433,9 @@ func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 	addTo(hash, s.Phase, r)
 	x.verdict.TraceHash = hash.String()
 	x.verdict.Stdout, x.verdict.Stderr = string(r.stdout), string(r.stderr)
-	x.collect(s.Phase, results)
-	x.verdict.Coverage[0].Complete = false
+	if err := x.collect(ctx, s.Phase, results, false); err != nil {
+		return err
+	}
 	x.verdict.Replay = &verdict.Replay{Schedule: x.sub.token(s), Trace: r.steps}
 	x.conclude()
 	return nil

@@ -21,6 +21,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/build"
+	"redeliver/grader/ledger"
 	"redeliver/grader/sandbox"
 	"redeliver/grader/schedule"
 	"redeliver/grader/verdict"
@@ -153,6 +154,13 @@ func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err
 		return v, err
 	}
 	defer func() { err = errors.Join(err, sub.close()) }()
+	var wrong *ledger.SchemaError
+	if _, err := sub.world(ctx, 0); errors.As(err, &wrong) {
+		t.lap(&v.Timings.Load)
+		return t.rejected(v, []verdict.Finding{{Kind: verdict.Compile, File: schemaFile, Message: wrong.Text}}), nil
+	} else if err != nil {
+		return v, err
+	}
 	t.lap(&v.Timings.Load)
 	report(Progress{Stage: Exploring})
 	x := &explorer{sub: sub, verdict: &v, timer: t, report: report}
@@ -200,7 +208,7 @@ type submission struct {
 	exercise *exercises.Exercise
 	source   string // hash
 	seed     int64
-	schema   string
+	schema   ledger.Schema
 	start    time.Time // of every schedule, in virtual time
 	events   []exercises.Event
 	program  *sandbox.Program
@@ -228,7 +236,7 @@ func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (*submissio
 		return nil, fmt.Errorf("load: %w", err)
 	}
 	s := &submission{
-		cfg: g.cfg, exercise: req.Exercise, source: SourceHash(req.Files), seed: req.Seed, schema: req.Exercise.Schema,
+		cfg: g.cfg, exercise: req.Exercise, source: SourceHash(req.Files), seed: req.Seed, schema: schemaOf(req),
 		start: sandbox.NewClock().Now().Add(time.Hour), program: program, snapshots: map[string]*life{},
 	}
 	if s.events, err = req.Exercise.Events.Draw(req.Seed, s.start); err != nil {
@@ -238,6 +246,19 @@ func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (*submissio
 		return nil, errors.Join(errors.New("the exercise has no events"), s.close())
 	}
 	return s, nil
+}
+
+// schemaFile is the file of a submission that replaces the exercise's schema,
+// where an exercise lets the candidate write it.
+const schemaFile = "schema.sql"
+
+func schemaOf(req Request) ledger.Schema {
+	for _, f := range req.Files {
+		if f.Name == schemaFile {
+			return ledger.Schema{SQL: string(f.Content), Submitted: true}
+		}
+	}
+	return ledger.Schema{SQL: req.Exercise.Schema}
 }
 
 // snapshot returns the state of a process that has just started. Each identity

@@ -74,59 +74,64 @@ func explain(r *result, f failure) string {
 // sentence; empty when it did nothing.
 func causeOf(r *result) string {
 	s := r.schedule
-	switch {
-	case s.Set == schedule.Copy:
-		return "the producer lost an acknowledgement and sent the record again, so the same event stands in the log at two offsets"
-	case len(s.Deviations) == 0:
-		return ""
-	case s.Deviations[0].Do == schedule.LoseCommit && len(s.Deviations) == 1:
-		return "the offset commit was not stored, so the record came again to the same process"
-	case s.Deviations[0].Do == schedule.LoseCommit:
-		return "the offset commit was not stored and the process died, so the record came again to a fresh one"
-	default:
-		return "instance " + crashed(r)
+	var parts []string
+	if s.Set == schedule.Copy || s.Set == schedule.Copies {
+		parts = append(parts, "the producer lost an acknowledgement and sent the record again, so the same event stands in the log at two offsets")
 	}
-}
-
-// crashed says between which two effects the process died.
-func crashed(r *result) string {
-	at := r.schedule.Deviations[0].At
-	var before string
-	for _, d := range r.deliveries {
-		if rest, ok := strings.CutPrefix(d.Ended, "crashed before "); ok {
-			before = rest
-			break
+	if s.Has(schedule.Rebalance) {
+		parts = append(parts, "the partition moved to B while A was handling the record, and both went on")
+	}
+	if s.Set == schedule.Two && s.Has(schedule.Switch) {
+		parts = append(parts, "A and B handled two records at the same time")
+	}
+	for _, e := range r.effects {
+		switch {
+		case e.fault == schedule.Fail && e.offset:
+			parts = append(parts, "the offset commit was not stored, so the record came again")
+		case e.fault == schedule.Fail:
+			parts = append(parts, e.label+" answered an error and nothing was done")
+		case e.fault == schedule.Lose && e.offset:
+			parts = append(parts, "the answer to the offset commit was lost")
+		case e.fault == schedule.Lose:
+			parts = append(parts, e.label+" took place, but its answer was lost and the handler saw an error")
 		}
 	}
-	if before == "offset commit" {
-		before = "the offset commit"
+	if r.crash != nil {
+		parts = append(parts, "instance "+r.crash.instance+" died"+r.crash.place())
 	}
-	switch {
-	case at == 0:
-		return "A died before its first call"
-	case at >= len(r.effects) || before == "":
-		return "A died after " + r.effects[min(at, len(r.effects))-1].label
-	default:
-		return "A died after " + r.effects[at-1].label + " and before " + before
+	if s.Has(schedule.JumpDay) {
+		parts = append(parts, "25 hours passed")
 	}
+	if s.Has(schedule.JumpWeek) {
+		parts = append(parts, "8 days passed")
+	}
+	if s.Has(schedule.Rewind) {
+		parts = append(parts, "the group was put back to offset 0")
+	}
+	return strings.Join(parts, "; ")
 }
 
-// consequence is what the redelivery then did, by the kind of violation.
+// consequence is what the handler then did, by the kind of violation.
 func consequence(r *result, kind verdict.Kind) string {
-	if !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }) && r.schedule.Set != schedule.Copy {
-		return ""
-	}
-	second := "the redelivery"
-	if r.schedule.Set == schedule.Copy {
-		second = "the second delivery"
+	again := "the redelivery"
+	switch {
+	case r.schedule.Has(schedule.Rebalance) || r.schedule.Set == schedule.Two:
+		return map[verdict.Kind]string{
+			verdict.Duplicate: "; neither saw what the other was doing, and both did the work",
+			verdict.Lost:      "; one relied on what the other had not finished, or undid it",
+		}[kind]
+	case r.schedule.Set == schedule.Copy || r.schedule.Set == schedule.Copies:
+		again = "the second delivery"
+	case !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }):
+		return map[verdict.Kind]string{verdict.Lost: "; the handler returned nil all the same, so the record never came again"}[kind]
 	}
 	switch kind {
 	case verdict.Duplicate:
-		return "; " + second + " did the work again"
+		return "; " + again + " did the work again"
 	case verdict.Lost:
-		return "; " + second + " took the record for done and left the work undone"
+		return "; " + again + " took the record for done and left the work undone"
 	case verdict.Misordered:
-		return "; " + second + " put an older state over a newer one"
+		return "; " + again + " put an older state over a newer one"
 	default:
 		return ""
 	}
@@ -153,6 +158,8 @@ func rejectedSummary(findings []verdict.Finding) string {
 	at := ""
 	if f.Line > 0 {
 		at = fmt.Sprintf("%s:%d:%d: ", f.File, f.Line, f.Column)
+	} else if f.File != "" {
+		at = f.File + ": "
 	}
 	switch n := len(findings); {
 	case n == 1:

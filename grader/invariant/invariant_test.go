@@ -26,7 +26,7 @@ func TestCheck(t *testing.T) {
 	// A table of the submission's that is called like one of the harness.
 	schema := `CREATE TABLE charges (payment_id TEXT, amount INTEGER); CREATE TABLE sent (x);
 		INSERT INTO charges VALUES ('p-1', 1), ('p-1', 2), ('p-{times}', 3)`
-	if err := l.Prepare(t.Context(), schema, nil); err != nil {
+	if err := l.Prepare(t.Context(), ledger.Schema{SQL: schema}, nil); err != nil {
 		t.Fatal(err)
 	}
 	facts := invariant.Facts{

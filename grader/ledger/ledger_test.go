@@ -48,7 +48,7 @@ func setupWith(t testing.TB, limits ledger.Limits) *testBundle {
 		}
 	})
 	start := []ledger.Statement{{SQL: "INSERT INTO accounts VALUES (:id, 50000)", Args: []driver.NamedValue{{Name: "id", Ordinal: 1, Value: "acc-1"}}}}
-	if err := l.Prepare(t.Context(), schema, start); err != nil {
+	if err := l.Prepare(t.Context(), ledger.Schema{SQL: schema}, start); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Reset(1); err != nil {
@@ -308,6 +308,27 @@ func TestClockAndRandomness(t *testing.T) {
 	}
 	if first, again, other := draw(7), draw(7), draw(8); first != again || first == other {
 		t.Errorf("random: %s, %s with the same seed, %s with another", first, again, other)
+	}
+}
+
+// A schema that a candidate wrote runs under the rules, and its errors are told.
+func TestSubmittedSchema(t *testing.T) {
+	t.Parallel()
+	fill := []ledger.Statement{{SQL: "INSERT INTO accounts VALUES ('acc-1', 1)"}}
+	for _, tc := range []struct{ name, sql, want string }{
+		{"Fine", schema + "CREATE UNIQUE INDEX one ON charges (payment_id);", ""},
+		{"Malformed", "CREATE TABEL accounts (id)", "syntax error"},
+		{"MissingTable", "CREATE TABLE charges (id)", "The harness cannot fill the tables"},
+		{"Attach", "ATTACH 'x.db' AS x", "reach files"},
+		{"Pragma", "PRAGMA journal_mode = DELETE", "PRAGMA changes"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := setup(t).l.Prepare(t.Context(), ledger.Schema{SQL: tc.sql, Submitted: true}, fill)
+			var refused *ledger.SchemaError
+			if (err == nil) != (tc.want == "") || err != nil && (!errors.As(err, &refused) || !strings.Contains(refused.Text, tc.want)) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
 	}
 }
 
