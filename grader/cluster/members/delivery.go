@@ -72,10 +72,23 @@ func (d *Delivery) start(handle Handle) {
 	go func() {
 		defer close(d.ended)
 		d.err = protect(func() error { return handle(d.ctx, d) })
+		d.tellEnd()
 		if d.pause != nil && d.err == nil && !d.pause.happened() {
 			d.err = d.pause.wait(d.ctx) // it had fewer effects: it stops before the commit
 		}
 	}()
+}
+
+// tellEnd tells the handler's result, unless its process is gone.
+func (d *Delivery) tellEnd() {
+	if errors.Is(d.err, ErrCrashed) {
+		return
+	}
+	e := d.event(Returned)
+	if d.err != nil {
+		e.Err = d.err.Error()
+	}
+	d.run.tell(e)
 }
 
 var errPanic = errors.New("the handler panicked")

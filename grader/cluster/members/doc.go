@@ -47,8 +47,8 @@ type Options struct {
 	// the handler has fewer, or At is 0, A stops after the last one, before its
 	// offset commit.
 	At int
-	// MaxDeliveries ends a story as stuck once a record was delivered that often
-	// and the handler refused it each time. Zero means 5.
+	// MaxDeliveries ends a story as stuck when the handler refuses a record that
+	// was delivered that often. Zero means 5.
 	MaxDeliveries int
 	// Limit is the real time that the whole may take. Zero means 30 s.
 	Limit time.Duration

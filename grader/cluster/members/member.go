@@ -23,6 +23,18 @@ const (
 	realHeartbeat    = 100 * time.Millisecond
 )
 
+// timing returns the session timeout and the heartbeat interval of a life. No
+// two lives have the same interval, and none is a part of the session timeout:
+// in virtual time two things that are due together happen in any order, and a
+// session that ends with a heartbeat of the other member gave two stories.
+func timing(serial int) (session, heartbeat time.Duration) {
+	apart := time.Duration(7+10*serial) * time.Millisecond
+	if bubble.Real {
+		return realSession, realHeartbeat + apart
+	}
+	return virtualSession, virtualHeartbeat + apart
+}
+
 // change is what a client's callback told: Assigned or Revoked; lost for a member
 // that finds itself put out.
 type change struct {
@@ -68,10 +80,10 @@ func connect(k *kafka, name string, serial int, sc Scenario) (*member, error) {
 	if sc.blocks {
 		opts = append(opts, kgo.BlockRebalanceOnPoll())
 	}
+	session, heartbeat := timing(serial)
+	opts = append(opts, kgo.SessionTimeout(session), kgo.HeartbeatInterval(heartbeat))
 	if bubble.Real {
-		opts = append(opts, kgo.SessionTimeout(realSession), kgo.HeartbeatInterval(realHeartbeat), kgo.FetchMaxWait(50*time.Millisecond))
-	} else {
-		opts = append(opts, kgo.SessionTimeout(virtualSession), kgo.HeartbeatInterval(virtualHeartbeat))
+		opts = append(opts, kgo.FetchMaxWait(50*time.Millisecond))
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
@@ -110,6 +122,26 @@ func (m *member) await(ctx context.Context, want Kind) (change, error) {
 		return got, nil
 	case <-ctx.Done():
 		return change{}, fmt.Errorf("%s: wait until partition %s: %w", m.name, want, context.Cause(ctx))
+	}
+}
+
+// fetched waits until the client holds records. The client asks for the committed
+// offset after it has told the assignment; a commit at that moment, of a handler
+// that was under way, would come before the question or after it.
+func (m *member) fetched(ctx context.Context) error {
+	ctx, cancel := within(ctx)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond) // in virtual time one is enough: nothing else waits for the clock
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: wait for records after the assignment: %w", m.name, context.Cause(ctx))
+		}
+		if m.client.BufferedFetchRecords() > 0 {
+			return nil
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ func Run(ctx context.Context, sc Scenario, records Records, opts Options, handle
 		story, err = play(ctx, sc, records, opts, handle)
 		return err
 	})
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
 	if err != nil { // story may still be written to by a function that did not stop
 		return Story{}, fmt.Errorf("scenario %s: %w", sc.Name, err)
 	}
@@ -136,6 +139,9 @@ func (r *run) stopFirstDelivery() (injected bool, err error) {
 		r.tell(e)
 		return true, nil
 	case <-d.ended:
+		if err := r.ended(d); err != nil {
+			return false, err
+		}
 		if d.err == nil {
 			return false, errors.New("the handler went past its pause")
 		}
@@ -226,7 +232,13 @@ func (r *run) assigned(m *member) error {
 	}
 	m.id, _ = m.client.GroupMetadata()
 	r.generation = got.generation
-	r.tell(Event{Kind: Assigned, Instance: m.name, Generation: got.generation, Offset: r.kafka.committed()})
+	e := Event{Kind: Assigned, Instance: m.name, Generation: got.generation, Offset: r.kafka.committed()}
+	if e.Offset < r.kafka.end {
+		if err := m.fetched(r.ctx); err != nil {
+			return err
+		}
+	}
+	r.tell(e)
 	return nil
 }
 
@@ -324,20 +336,12 @@ func (r *run) wake(d *Delivery) {
 // of ours; a refusal is not.
 func (r *run) ended(d *Delivery) error {
 	<-d.ended
-	if err := r.ctx.Err(); err != nil {
+	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
 	if errors.Is(d.err, errPanic) {
 		return d.err
 	}
-	e := d.event(Returned)
-	if errors.Is(d.err, ErrCrashed) {
-		return nil
-	}
-	if d.err != nil {
-		e.Err = d.err.Error()
-	}
-	r.tell(e)
 	return nil
 }
 

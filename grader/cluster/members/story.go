@@ -66,13 +66,13 @@ type Story struct {
 	Stuck bool
 }
 
-// String is the story as text, an event per line. Times are left out in real
-// time, where they differ.
+// String is the story as text, an event per line, times in seconds. They are left
+// out in real time, where they differ.
 func (s Story) String() string {
 	var b strings.Builder
 	for _, e := range s.Events {
 		if !bubble.Real {
-			fmt.Fprintf(&b, "%9.3fs  ", e.At.Seconds())
+			fmt.Fprintf(&b, "%7.1fs  ", e.At.Seconds())
 		}
 		fmt.Fprintf(&b, "%s %s\n", e.Instance, e.text())
 	}
