@@ -13,8 +13,10 @@ import (
 func steps() []verdict.Step {
 	var r trace.Recorder
 	r.Add(verdict.Step{Lane: "A", Event: trace.Deliver, Text: "payments/0 offset 0, attempt 1"})
-	r.Add(verdict.Step{Lane: "A", Event: trace.SQL, Text: "UPDATE accounts SET balance = balance - 4900 WHERE id = 'acc-1' AND the statement is longer than a line of the terminal",
-		File: "handler.go", Line: 31, Rows: []string{"accounts('acc-1'): balance 50000 → 45100"}, Decisive: true})
+	r.Add(verdict.Step{
+		Lane: "A", Event: trace.SQL, Text: "UPDATE accounts SET balance = balance - 4900 WHERE id = 'acc-1' AND the statement is longer than a line of the terminal",
+		File: "handler.go", Line: 31, Rows: []string{"accounts('acc-1'): balance 50000 → 45100"}, Decisive: true,
+	})
 	r.Add(verdict.Step{Lane: "A", Event: trace.Crash, Text: "the process dies"})
 	r.Add(verdict.Step{Lane: "A2", Event: trace.Restart, Text: "a new process starts"})
 	return r.Steps()
