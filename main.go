@@ -246,14 +246,15 @@ func prepare(ctx context.Context, c *build.Compiler, out io.Writer) error {
 }
 
 func noExercise(c *exercises.Catalog, name string) error {
-	text := fmt.Sprintf("there is no exercise %q; there are:", name)
+	var text strings.Builder
+	fmt.Fprintf(&text, "there is no exercise %q; there are:", name)
 	for _, e := range c.Public() {
-		text += " " + e.Name()
+		text.WriteString(" " + e.Name())
 	}
 	for _, p := range c.Problems() {
-		text += "\n" + p.String()
+		text.WriteString("\n" + p.String())
 	}
-	return errors.New(text)
+	return errors.New(text.String())
 }
 
 // maxSourceRead is how much of a file is read: more than any submission may
@@ -387,10 +388,10 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, site *web.Se
 // prepareForSite prepares the compiler and logs every fifth of the way.
 func prepareForSite(ctx context.Context, log *slog.Logger, c *build.Compiler) {
 	logged := -1
-	err := c.Prepare(ctx, func(step string, done, total int) {
+	err := c.Prepare(ctx, func(_ string, done, total int) {
 		if fifth := done * 5 / max(total, 1); fifth != logged {
 			logged = fifth
-			log.Info(step, slog.Int("packages", done), slog.Int("of", total))
+			log.Info("preparing the compiler", slog.Int("packages", done), slog.Int("of", total))
 		}
 	})
 	if err != nil && ctx.Err() == nil {
@@ -416,7 +417,12 @@ func (g *siteGrader) Grade(ctx context.Context, r jobs.Request, progress func(jo
 	if !ok {
 		return verdict.Verdict{}, fmt.Errorf("the exercise %s is not installed any more", r.Exercise)
 	}
-	return g.judge.Grade(ctx, grader.Request{Exercise: exercise, Files: r.Files, Seed: r.Seed, Progress: func(p grader.Progress) {
+	v, err := g.judge.Grade(ctx, grader.Request{Exercise: exercise, Files: r.Files, Seed: r.Seed, Replay: r.Replay, Progress: func(p grader.Progress) {
 		progress(jobs.Progress{Stage: string(p.Stage), Coverage: p.Coverage, Finding: p.Finding})
 	}})
+	var changed *grader.ReplayError
+	if errors.As(err, &changed) {
+		return v, &jobs.ChangedError{Text: changed.Text}
+	}
+	return v, err
 }

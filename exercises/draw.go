@@ -43,7 +43,7 @@ func (e Events) Draw(seed int64, start time.Time) ([]Event, error) {
 }
 
 func (e Events) drawField(field Field, events []Event, seed int64, start time.Time) error {
-	stream := rand.New(rand.NewPCG(uint64(seed), streamOf(field.Name)))
+	stream := rand.New(rand.NewPCG(uint64(seed), streamOf(field.Name))) //nolint:gosec // a run must repeat
 	seen := map[any]bool{}
 	for i, template := range e.Templates {
 		if earlier, ok := template.Same[field.Name]; ok {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// go:embed drops folders that have a go.mod of their own and names that begin
+// The directive go:embed drops folders that have a go.mod of their own and names that begin
 // with _ or a dot, without a word; TestEmbedded compares with the disk.
 //
 //go:embed packs

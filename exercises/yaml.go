@@ -102,6 +102,7 @@ func checkTokens(file string, tokens token.Tokens) *Problem {
 			depth--
 		case token.SequenceEntryType, token.MappingValueType, token.MappingKeyType:
 			indents = indent(indents, t)
+		default:
 		}
 		if depth+len(indents) > maxYAMLDepth {
 			return at(file, t, fmt.Sprintf("Lists and mappings lie in each other more than %d deep.", maxYAMLDepth))

@@ -157,7 +157,9 @@ func (r *run) join(ctx context.Context, l *lane) (err error) {
 // meet the same lock again, and production code backs off.
 func (r *run) polling() *lane {
 	for _, l := range r.lanes {
-		if l.state == idle && !(l.backoff && r.other(l) != nil && r.other(l).inHand()) {
+		o := r.other(l)
+		waits := l.backoff && o != nil && o.inHand()
+		if l.state == idle && !waits {
 			return l
 		}
 	}
@@ -258,7 +260,7 @@ func (r *run) jump() bool {
 		if d, ok := r.due(do); ok {
 			r.fired[d] = true
 			r.clock.Advance(by)
-			r.rec.Add(verdict.Step{Event: trace.Fault, Text: fmt.Sprintf("%s pass.", spell(by)), Decisive: true})
+			r.rec.Add(verdict.Step{Event: trace.Fault, Text: spell(by) + " pass.", Decisive: true})
 			return true
 		}
 	}

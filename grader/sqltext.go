@@ -15,12 +15,12 @@ func fillIn(query string, args []driver.NamedValue) string {
 	next := 0
 	for i := 0; i < len(query); {
 		c := query[i]
-		switch {
-		case c == '\'' || c == '"' || c == '`':
+		switch c {
+		case '\'', '"', '`':
 			end := closing(query, i)
 			b.WriteString(query[i:end])
 			i = end
-		case c == '?' || c == ':' || c == '@' || c == '$':
+		case '?', ':', '@', '$':
 			end := i + 1
 			for end < len(query) && isName(query[end]) {
 				end++

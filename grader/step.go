@@ -201,7 +201,7 @@ func (r *run) returned(ctx context.Context, l *lane) error {
 	}
 	text := "Handle returns nil."
 	if l.proc.result.Failed {
-		text = fmt.Sprintf("Handle returns an error: %s", ledger.Shorten(l.proc.result.Text, 200))
+		text = "Handle returns an error: " + ledger.Shorten(l.proc.result.Text, 200)
 	}
 	if r.ledger.OpenTransactions(l.proc.name) > 0 {
 		text += " A transaction is still open."
@@ -226,7 +226,7 @@ func (r *run) step(ctx context.Context, l *lane) error {
 	if err != nil {
 		l.proc.kill()
 		r.out.problem = &problem{kind: verdict.Crash, text: "The submission made a malformed call to the host."}
-		return nil
+		return nil //nolint:nilerr // it is the submission's, and the schedule ends with it
 	}
 	eff := done{label: e.label(), instance: l.proc.name, attempt: l.current.Attempt, Step: r.stepOf(l)}
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.SQL, Text: e.text(), File: e.at.File, Line: e.at.Line})

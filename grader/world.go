@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -23,7 +24,7 @@ type world struct {
 	sub    *submission
 	ledger *ledger.Ledger
 	clock  *sandbox.Clock
-	inst   *sandbox.Instance
+	insts  map[string]*sandbox.Instance // by instance: "A", "B"
 	sets   map[schedule.Set]*recordSet
 	groups int   // consumer groups used so far
 	broken error // a failure of ours on the guest's side of a call
@@ -44,8 +45,17 @@ type partition struct {
 	id    int32
 }
 
+func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) }
+
+func (p partition) compare(other partition) int {
+	if c := strings.Compare(p.topic, other.topic); c != 0 {
+		return c
+	}
+	return int(p.id - other.id)
+}
+
 func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
-	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}}
+	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, insts: map[string]*sandbox.Instance{}}
 	if w.ledger, err = ledger.Open(ctx, sub.cfg.Dir, ledger.Limits{}, w.clock.Now); err != nil {
 		return nil, err
 	}
@@ -55,23 +65,23 @@ func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
 	return w, nil
 }
 
-// instance is the sandbox's instance, made on first use: a program that cannot
-// even be initialised never needs one.
-func (w *world) instance(ctx context.Context) (*sandbox.Instance, error) {
-	if w.inst == nil {
+// instance is the sandbox's instance for a lane, made on first use: a program
+// that cannot even be initialised never needs one.
+func (w *world) instance(ctx context.Context, lane string) (*sandbox.Instance, error) {
+	if w.insts[lane] == nil {
 		inst, err := w.sub.program.Instance(ctx, w.clock)
 		if err != nil {
 			return nil, fmt.Errorf("make an instance: %w", err)
 		}
-		w.inst = inst
+		w.insts[lane] = inst
 	}
-	return w.inst, nil
+	return w.insts[lane], nil
 }
 
 func (w *world) close() error {
 	var errs []error
-	if w.inst != nil {
-		errs = append(errs, w.inst.Close())
+	for _, inst := range w.insts {
+		errs = append(errs, inst.Close())
 	}
 	for _, s := range w.sets {
 		s.Close()
@@ -98,7 +108,11 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 	}
 	var topics []cluster.Topic
 	for _, t := range w.sub.exercise.Events.Topics {
-		topics = append(topics, cluster.Topic{Name: t.Name, Partitions: t.Partitions})
+		partitions := t.Partitions
+		if set == schedule.Two {
+			partitions = max(partitions, 2)
+		}
+		topics = append(topics, cluster.Topic{Name: t.Name, Partitions: partitions})
 	}
 	c, err := cluster.Start(ctx, topics)
 	if err != nil {
@@ -114,17 +128,17 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 }
 
 func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) error {
-	events, ack := w.sub.events[:1], cluster.AckArrives
-	switch set {
-	case schedule.All:
-		events = w.sub.events
-	case schedule.Copy:
-		ack = cluster.AckLost
-	case schedule.CopyProtected:
-		ack = cluster.AckLostIdempotent
-	case schedule.One:
-	}
-	for _, e := range events {
+	for i, e := range w.eventsFor(set) {
+		ack := cluster.AckArrives
+		switch {
+		case set == schedule.CopyProtected:
+			ack = cluster.AckLostIdempotent
+		case i == 0 && (set == schedule.Copy || set == schedule.Copies):
+			ack = cluster.AckLost
+		}
+		if set == schedule.Two {
+			e.Partition = int32(i)
+		}
 		offsets, err := s.Produce(ctx, recordOf(e), ack)
 		if err != nil {
 			return err
@@ -139,6 +153,18 @@ func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) err
 		s.produced = append(s.produced, producedSteps(e, ack, offsets)...)
 	}
 	return nil
+}
+
+// eventsFor lists the logical events of a set.
+func (w *world) eventsFor(set schedule.Set) []exercises.Event {
+	switch set {
+	case schedule.All, schedule.Copies:
+		return w.sub.events
+	case schedule.Two:
+		return w.sub.events[:min(2, len(w.sub.events))]
+	default:
+		return w.sub.events[:1]
+	}
 }
 
 // producedSteps tells of a lost acknowledgement; an ordinary produce is no step.

@@ -45,7 +45,7 @@ func (s *Server) introduce(c echo.Context) store.Browser {
 		return b
 	}
 	token := rand.Text()
-	c.SetCookie(&http.Cookie{
+	c.SetCookie(&http.Cookie{ //nolint:gosec // Secure follows the site's address
 		Name: s.cookieName(), Value: token, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
 		HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
 	})

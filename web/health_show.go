@@ -12,11 +12,9 @@ func (*Server) healthShow(c echo.Context) error { return c.String(http.StatusOK,
 // readyShow says whether the database answers and the compiler is ready. Until
 // then submissions are taken, and wait.
 func (s *Server) readyShow(c echo.Context) error {
-	status, text := http.StatusOK, ""
+	status, text := http.StatusOK, "database: ok\n"
 	if err := s.store.Ping(c.Request().Context()); err != nil {
 		status, text = http.StatusServiceUnavailable, "database: no answer\n"
-	} else {
-		text = "database: ok\n"
 	}
 	if s.queue.Preparing() != "" {
 		status, text = http.StatusServiceUnavailable, text+"compiler: being prepared\n"

@@ -36,7 +36,7 @@ func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
 			return store.ErrNotFound
 		}
 		if s.cookieLanguage(c) != lang {
-			c.SetCookie(&http.Cookie{
+			c.SetCookie(&http.Cookie{ //nolint:gosec // Secure follows the site's address
 				Name: languageCookie, Value: lang, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
 				HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
 			})

@@ -5,9 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +13,6 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/build/buildtest"
-	"redeliver/grader/guest"
 	"redeliver/grader/guest/abi"
 )
 
@@ -80,13 +76,9 @@ func BenchmarkBuild(b *testing.B) {
 		}
 	})
 	b.Run("go_build", func(b *testing.B) {
-		dir, env := goBuildWorkspace(b)
+		w := buildtest.GoBuild(b, charge)
 		for i := 0; b.Loop(); i++ {
-			src := unseen(b, i)
-			if err := os.WriteFile(filepath.Join(dir, "handler", "handler.go"), []byte(src), 0o644); err != nil {
-				b.Fatal(err)
-			}
-			goBuild(b, dir, env)
+			w.Build(b, unseen(b, i))
 		}
 	})
 }
@@ -96,54 +88,6 @@ func BenchmarkBuild(b *testing.B) {
 func unseen(b *testing.B, i int) string {
 	b.Helper()
 	return strings.Replace(charge, "decode: ", fmt.Sprintf("decode %s %d: ", b.TempDir(), i), 1)
-}
-
-// goBuildWorkspace lays out the same program for the go command, with vendored
-// modules, and builds it once to fill the cache.
-func goBuildWorkspace(b *testing.B) (dir string, env []string) {
-	b.Helper()
-	shared, err := buildtest.Dir()
-	if err != nil {
-		b.Fatal(err)
-	}
-	dir = b.TempDir()
-	files := map[string]string{
-		"main.go":            "package main\n\nimport _ \"redeliver/handler\"\n\nfunc main() {}\n",
-		"handler/handler.go": charge,
-		"handler/start.go":   "package handler\n\nimport \"redeliver/grader/guest/sdk\"\n\nfunc init() { sdk.Start(Handle) }\n",
-		"go.mod":             "module redeliver\n\ngo 1.26\n\nrequire github.com/twmb/franz-go v1.22.3\n",
-		"vendor/modules.txt": "# github.com/twmb/franz-go v1.22.3\n## explicit; go 1.26\ngithub.com/twmb/franz-go/pkg/kgo\n",
-	}
-	if err := guest.Sources(func(name string, content []byte) error {
-		rest, lookalike := strings.CutPrefix(name, "lookalike/")
-		switch {
-		case strings.HasPrefix(rest, "github.com/twmb/franz-go/pkg/kgo/"):
-			files["vendor/"+rest] = string(content)
-		case !lookalike:
-			files["grader/guest/"+name] = string(content)
-		}
-		return nil
-	}); err != nil {
-		b.Fatal(err)
-	}
-	for name, content := range files {
-		p := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(content), 0o644)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOCACHE="+filepath.Join(shared, "gocache"))
-	goBuild(b, dir, env)
-	return dir, env
-}
-
-func goBuild(b *testing.B, dir string, env []string) {
-	b.Helper()
-	cmd := exec.CommandContext(b.Context(), "go", "build", "-mod=vendor", "-trimpath", "-ldflags=-s -w", "-buildmode=c-shared", "-o", "out.wasm", ".")
-	cmd.Dir, cmd.Env = dir, env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
 }
 
 // BenchmarkHandle is the guest's part of one delivery, in the interpreter, in a

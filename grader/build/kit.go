@@ -31,7 +31,7 @@ type kit struct {
 }
 
 // archive is one line of the manifest.
-type archive struct{ path, file, sum string }
+type archive struct{ path, file string }
 
 // loadKit opens a prepared folder. Each archive must have the sum that the
 // manifest says, so that a folder which a crash or a full disk left damaged is
@@ -42,7 +42,7 @@ func loadKit(dir, hash, toolDir string) (*kit, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer manifest.Close()
+	defer manifest.Close() //nolint:errcheck // it was only read
 	k := &kit{hash: hash, archives: map[string]string{}, compile: filepath.Join(toolDir, "compile"), link: filepath.Join(toolDir, "link")}
 	var cfg strings.Builder
 	lines := bufio.NewScanner(manifest)
@@ -88,7 +88,7 @@ func copyFile(to, from string) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer in.Close()
+	defer in.Close() //nolint:errcheck // it was only read
 	out, err := os.Create(to)
 	if err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func fileSum(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err

@@ -221,7 +221,7 @@ func (c *Compiler) compilePackages(ctx context.Context, goPath, src string, repo
 	packages = append(packages, ourPackages[:]...)
 	slices.Sort(packages)
 	run := func(t tool, args ...string) (string, error) {
-		t.path, t.dir, t.args = goPath, src, append(args, packages...)
+		t.path, t.dir, t.args = goPath, src, slices.Concat(args, packages)
 		return c.goCommand(ctx, t)
 	}
 	all, err := run(tool{}, "list", buildFlags[0], "-deps", "-f", "{{.ImportPath}}")
@@ -236,8 +236,8 @@ func (c *Compiler) compilePackages(ctx context.Context, goPath, src string, repo
 		return nil, err
 	}
 	report(total, total)
-	args := append([]string{"list", "-deps", "-export", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}"}, buildFlags[:]...)
-	exported, err := run(tool{}, args...)
+	args := []string{"list", "-deps", "-export", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}"}
+	exported, err := run(tool{}, append(args, buildFlags[:]...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -135,11 +136,11 @@ func (g *Consumer) Committed(ctx context.Context, topic string, partition int32)
 	if len(groups) != 1 {
 		return 0, fmt.Errorf("OffsetFetch: %d groups in the answer", len(groups))
 	}
-	switch err := kerr.ErrorForCode(groups[0].ErrorCode); err { //nolint:errorlint // kerr's values are compared by identity
-	case nil:
-	case kerr.GroupIDNotFound: // kfake's answer until the first commit
+	err = kerr.ErrorForCode(groups[0].ErrorCode)
+	if errors.Is(err, kerr.GroupIDNotFound) { // kfake's answer until the first commit
 		return -1, nil
-	default:
+	}
+	if err != nil {
 		return 0, fmt.Errorf("OffsetFetch: %w", err)
 	}
 	if len(groups[0].Topics) != 1 || len(groups[0].Topics[0].Partitions) != 1 {

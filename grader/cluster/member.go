@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -71,14 +72,14 @@ func (m *Member) join(ctx context.Context, topics []string) (*kmsg.JoinGroupResp
 			return nil, err
 		}
 		joined := resp.(*kmsg.JoinGroupResponse)
-		switch err := kerr.ErrorForCode(joined.ErrorCode); err { //nolint:errorlint // kerr's values are compared by identity
-		case nil:
+		err = kerr.ErrorForCode(joined.ErrorCode)
+		if err == nil {
 			return joined, nil
-		case kerr.MemberIDRequired:
-			id = joined.MemberID
-		default:
+		}
+		if !errors.Is(err, kerr.MemberIDRequired) {
 			return nil, fmt.Errorf("JoinGroup: %w", err)
 		}
+		id = joined.MemberID
 	}
 	return nil, fmt.Errorf("JoinGroup: %w again", kerr.MemberIDRequired)
 }

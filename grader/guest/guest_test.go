@@ -26,7 +26,7 @@ import (
 	sqlite3 "redeliver/grader/guest/lookalike/modernc.org/sqlite/lib"
 )
 
-// go:embed silently leaves out some files and folders: those whose names begin
+// The directive go:embed silently leaves out some files and folders: those whose names begin
 // with a dot or an underscore, and folders that are modules.
 func TestEverySourceIsEmbedded(t *testing.T) {
 	t.Parallel()

@@ -25,27 +25,33 @@ func TestParseCrash(t *testing.T) {
 	}{
 		{
 			"ConcurrentMapWrites", "fatal error: concurrent map writes\n" + stack,
-			crash{message: "fatal error: concurrent map writes", file: "ledger.go", line: 7}, Panic,
+			crash{message: "fatal error: concurrent map writes", file: "ledger.go", line: 7},
+			Panic,
 		},
 		{
 			"GoStackOverflow", "fatal error: stack overflow\n\nruntime stack:\nruntime.throw()\n" + stack,
-			crash{message: "fatal error: stack overflow", file: "ledger.go", line: 7}, Recursion,
+			crash{message: "fatal error: stack overflow", file: "ledger.go", line: 7},
+			Recursion,
 		},
 		{
 			"PathOfAMachine", "panic: x\n\ngoroutine 1 [running]:\nf()\n\t/build/7/redeliver/handler/a.go:3\n",
-			crash{message: "panic: x", file: "a.go", line: 3}, Panic,
+			crash{message: "panic: x", file: "a.go", line: 3},
+			Panic,
 		},
 		{
 			"OnlyTheLibrary", "panic: x\n\ngoroutine 1 [running]:\nf()\n\tstrings/strings.go:3\n",
-			crash{message: "panic: x"}, Panic,
+			crash{message: "panic: x"},
+			Panic,
 		},
 		{
 			"LikeNamedPackage", "panic: x\n\ngoroutine 1 [running]:\nf()\n\tnotredeliver/handler/a.go:3\n",
-			crash{message: "panic: x"}, Panic,
+			crash{message: "panic: x"},
+			Panic,
 		},
 		{
 			"InvalidText", "panic: a\xffb\n" + stack,
-			crash{message: "panic: a\uFFFDb", file: "ledger.go", line: 7}, Panic,
+			crash{message: "panic: a\uFFFDb", file: "ledger.go", line: 7},
+			Panic,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (p *Program) Snapshot(ctx context.Context, id Identity) (*Snapshot, *Stop, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("snapshot %s: %w", id.Name, err)
 	}
-	defer i.close()
+	defer i.close() //nolint:errcheck // it frees memory; there is nothing to lose
 	switch {
 	case stop.Reason.Ours():
 		return nil, nil, fmt.Errorf("snapshot %s: %s %s", id.Name, stop.Text, stop.Detail)

@@ -198,6 +198,7 @@ func fdWrite(i *Instance, a args) errno {
 			panic(&signal{reason: Output, text: name})
 		case enough:
 			panic(&signal{reason: Exit, code: runtimeStatus})
+		case kept:
 		}
 		total += uint32(len(p))
 	}

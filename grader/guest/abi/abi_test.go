@@ -32,8 +32,13 @@ func messages() []message {
 	at := abi.Position{File: "handler.go", Line: 31}
 	utc := time.Date(2024, 2, 29, 13, 14, 15, 999999999, time.UTC)
 	values := []driver.Value{
-		nil, int64(math.MinInt64), int64(math.MaxInt64), 0.5, math.Inf(-1), "", "Zoë\x00", []byte(nil), []byte{}, []byte{0, 255}, false, true,
-		utc, utc.In(time.FixedZone("CET", 3600)), time.Time{}, time.Date(-500, 1, 1, 0, 0, 0, 0, time.UTC),
+		nil, int64(math.MinInt64), int64(math.MaxInt64), 0.5, math.Inf(-1), "", "Zoë\x00", []byte(nil),
+		[]byte{},
+		[]byte{0, 255},
+		false, true,
+		utc, utc.In(time.FixedZone("CET", 3600)),
+		time.Time{},
+		time.Date(-500, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
 	var args []driver.NamedValue
 	for i, v := range values {
