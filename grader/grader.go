@@ -7,14 +7,10 @@ package grader
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,25 +90,13 @@ func (e *ReplayError) Error() string { return e.Text }
 
 // SourceHash identifies a submission's files, whatever their order.
 func SourceHash(files []exercises.File) string {
-	sorted := slices.Clone(files)
-	slices.SortFunc(sorted, func(a, b exercises.File) int {
-		switch {
-		case a.Name < b.Name:
-			return -1
-		case a.Name > b.Name:
-			return 1
-		default:
-			return 0
+	return verdict.SourceHash(func(yield func(string, []byte) bool) {
+		for _, f := range files {
+			if !yield(f.Name, f.Content) {
+				return
+			}
 		}
 	})
-	h := sha256.New()
-	for _, f := range sorted {
-		for _, part := range [][]byte{[]byte(f.Name), f.Content} {
-			h.Write(binary.AppendUvarint(nil, uint64(len(part))))
-			h.Write(part)
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Grade judges a submission. What is wrong with the submission is the verdict;

@@ -121,11 +121,6 @@ func (w *gradeWorker) judge(ctx context.Context, sub store.Submission, last bool
 // report stores a step. A step that cannot be stored is no reason to lose the
 // grading: the page then knows less until the verdict is there.
 func (w *gradeWorker) report(ctx context.Context, id int64, p Progress) {
-	if p.Finding != nil {
-		short := *p.Finding
-		short.Trace = nil // the verdict has it; a step stays small
-		p.Finding = &short
-	}
 	text, err := encodeProgress(p)
 	if err == nil {
 		_, err = w.q.st.AddStep(ctx, id, text, w.q.cfg.Now())

@@ -24,7 +24,8 @@ import (
 type Grader interface {
 	// Grade judges the files of one submission and reports progress as it goes.
 	// An error is ours, and the grading is repeated; what is wrong with the
-	// submission stands in the verdict.
+	// submission stands in the verdict. With Request.Replay it runs that schedule
+	// alone, or returns a *ChangedError.
 	Grade(ctx context.Context, r Request, progress func(Progress)) (verdict.Verdict, error)
 	// Preparing says in a sentence what has to happen before anything can be
 	// graded, and is empty when the grader is ready.
@@ -36,6 +37,8 @@ type Request struct {
 	Exercise string // pack/slug
 	Files    []exercises.File
 	Seed     int64
+	// Replay, when not empty, is the token of the one schedule to run.
+	Replay string
 }
 
 // Progress is a step of a grading. It is stored as JSON and shown while the
@@ -89,6 +92,7 @@ type Queue struct {
 	client   *river.Client[*sql.Tx]
 	listener *pgxpool.Pool // nil on SQLite
 	watch    watch
+	replays  replays
 
 	stopping  chan struct{} // closed by the first Stop
 	stopOnce  sync.Once
@@ -100,7 +104,7 @@ type Queue struct {
 // New prepares a queue on a migrated store. The grader is used only if
 // cfg.Workers is above zero.
 func New(ctx context.Context, st *store.Store, g Grader, cfg Config) (*Queue, error) {
-	q := &Queue{st: st, cfg: cfg.withDefaults(), stopping: make(chan struct{})}
+	q := &Queue{st: st, cfg: cfg.withDefaults(), stopping: make(chan struct{}), replays: newReplays()}
 	if cfg.Workers > 0 {
 		q.grader = g
 	}

@@ -1,13 +1,10 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
+
+	"redeliver/grader/verdict"
 )
 
 // File is one file of a draft or a submission.
@@ -21,16 +18,13 @@ type File struct {
 // SourceHash identifies what was written: equal names and contents in any order
 // give the same hash.
 func SourceHash(files []File) string {
-	sorted := slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	h := sha256.New()
-	for _, f := range sorted {
-		for _, part := range [][]byte{[]byte(f.Name), f.Content} {
-			// The length goes first, so that no two lists of files run together.
-			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
-			h.Write(part)
+	return verdict.SourceHash(func(yield func(string, []byte) bool) {
+		for _, f := range files {
+			if !yield(f.Name, f.Content) {
+				return
+			}
 		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	})
 }
 
 func size(files []File) (n int64) {

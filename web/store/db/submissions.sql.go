@@ -132,6 +132,34 @@ func (q *Queries) FindGraded(ctx context.Context, arg FindGradedParams) (Submiss
 	return i, err
 }
 
+const findSource = `-- name: FindSource :one
+SELECT files, verdict FROM submissions WHERE id = (
+  SELECT s.id FROM submissions s
+  WHERE s.source_hash >= $1 AND s.source_hash < $2 AND s.exercise = $3
+  ORDER BY s.state LIMIT 1
+)
+`
+
+type FindSourceParams struct {
+	FromHash string
+	ToHash   string
+	Exercise string
+}
+
+type FindSourceRow struct {
+	Files   string
+	Verdict string
+}
+
+// FindSource finds a submission whose source hash lies between two bounds, one
+// with a verdict first: all that match have the same source.
+func (q *Queries) FindSource(ctx context.Context, arg FindSourceParams) (FindSourceRow, error) {
+	row := q.db.QueryRowContext(ctx, findSource, arg.FromHash, arg.ToHash, arg.Exercise)
+	var i FindSourceRow
+	err := row.Scan(&i.Files, &i.Verdict)
+	return i, err
+}
+
 const finishSubmission = `-- name: FinishSubmission :execrows
 UPDATE submissions
 SET state = 'graded', outcome = $1, verdict = $2, exercise_version = $3,

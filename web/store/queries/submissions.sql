@@ -57,3 +57,12 @@ DELETE FROM submissions
 WHERE submissions.browser_id = @browser_id AND submissions.state = 'graded' AND submissions.id NOT IN (
   SELECT s.id FROM submissions s WHERE s.browser_id = @browser_id ORDER BY s.id DESC LIMIT @max_rows
 );
+
+-- name: FindSource :one
+-- FindSource finds a submission whose source hash lies between two bounds, one
+-- with a verdict first: all that match have the same source.
+SELECT files, verdict FROM submissions WHERE id = (
+  SELECT s.id FROM submissions s
+  WHERE s.source_hash >= @from_hash AND s.source_hash < @to_hash AND s.exercise = @exercise
+  ORDER BY s.state LIMIT 1
+);

@@ -1,0 +1,125 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"redeliver/grader/verdict"
+)
+
+// The bounds on replays: a link costs its owner nothing, so a stranger must not
+// be able to keep the processor busy with links.
+const (
+	maxWaitingReplays = 4       // beside the one that runs
+	maxReplayCache    = 8 << 20 // bytes of verdicts as JSON
+)
+
+// ErrBusy refuses a replay because others run and wait, or because the compiler
+// is not ready yet. It passes.
+var ErrBusy = errors.New("replays: busy")
+
+// ErrNoGrader refuses every replay: this process only hands in.
+var ErrNoGrader = errors.New("replays: this process grades nothing")
+
+// ChangedError says in a sentence for people why a token cannot be replayed any
+// more. A Grader returns it.
+type ChangedError struct{ Text string }
+
+func (e *ChangedError) Error() string { return e.Text }
+
+// replays runs schedules again, one at a time, and keeps what they showed.
+type replays struct {
+	turn    chan struct{} // holds the one that runs
+	waiting chan struct{} // holds the one that runs and those that wait
+	cache   replayCache
+}
+
+func newReplays() replays {
+	return replays{
+		turn: make(chan struct{}, 1), waiting: make(chan struct{}, 1+maxWaitingReplays),
+		cache: replayCache{max: maxReplayCache, byToken: map[string][]byte{}},
+	}
+}
+
+// Replayed returns what a replay of the token has shown before, if it is still
+// known. The token must be in its canonical form.
+func (q *Queue) Replayed(token string) (verdict.Verdict, bool) { return q.replays.cache.get(token) }
+
+// Replay runs the one schedule that r.Replay names, unless its result is still
+// known. One runs at a time in a process and few wait; more get ErrBusy. It
+// takes no longer than a grading may.
+func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) {
+	if q.grader == nil {
+		return verdict.Verdict{}, ErrNoGrader
+	}
+	if q.grader.Preparing() != "" {
+		return verdict.Verdict{}, ErrBusy
+	}
+	select {
+	case q.replays.waiting <- struct{}{}:
+		defer func() { <-q.replays.waiting }()
+	default:
+		return verdict.Verdict{}, ErrBusy
+	}
+	ctx, cancel := context.WithTimeout(ctx, q.cfg.JobTimeout)
+	defer cancel()
+	select {
+	case q.replays.turn <- struct{}{}:
+		defer func() { <-q.replays.turn }()
+	case <-ctx.Done():
+		return verdict.Verdict{}, fmt.Errorf("wait for a replay: %w", ctx.Err())
+	}
+	if v, ok := q.Replayed(r.Replay); ok { // whoever ran before wanted the same
+		return v, nil
+	}
+	v, err := q.grader.Grade(ctx, r, func(Progress) {})
+	if err != nil {
+		return verdict.Verdict{}, fmt.Errorf("replay: %w", err)
+	}
+	if v.Outcome != verdict.Inconclusive {
+		err = q.replays.cache.put(r.Replay, v)
+	}
+	return v, err
+}
+
+// replayCache keeps verdicts by token, up to a size. The oldest go first.
+type replayCache struct {
+	max int // bytes
+
+	mu      sync.Mutex
+	byToken map[string][]byte
+	order   []string // of coming in
+	size    int
+}
+
+func (c *replayCache) get(token string) (v verdict.Verdict, ok bool) {
+	c.mu.Lock()
+	text, ok := c.byToken[token]
+	c.mu.Unlock()
+	if !ok || json.Unmarshal(text, &v) != nil {
+		return verdict.Verdict{}, false
+	}
+	return v, true
+}
+
+func (c *replayCache) put(token string, v verdict.Verdict) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode replay: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.byToken[token]; ok || len(text) > c.max {
+		return nil
+	}
+	c.byToken[token], c.order, c.size = text, append(c.order, token), c.size+len(text)
+	for c.size > c.max {
+		oldest := c.order[0]
+		c.order, c.size = c.order[1:], c.size-len(c.byToken[oldest])
+		delete(c.byToken, oldest)
+	}
+	return nil
+}
