@@ -77,6 +77,9 @@ type outcome struct {
 	result  string   // "1 row", "error: …": the end of the step's text
 	changes []string // row differences
 	refused string   // what the ledger's rules refused
+	access  ledger.Access
+	busy    bool // SQLite answered SQLITE_BUSY
+	fault   bool // the answer is one that the schedule made up
 }
 
 // perform executes an effect on the instance's connection. A *ledger.LimitError
@@ -104,38 +107,66 @@ func performOn(ctx context.Context, conn *ledger.Conn, e effect) (outcome, error
 		}
 		return outcome{
 			reply:  abi.AppendExecReply(nil, abi.ExecReply{Err: abi.ErrorOf(err), RowsAffected: res.Affected, LastInsertID: res.LastInsertID}),
-			result: resultText(err, countRows(res.Affected)), changes: res.Changes,
+			result: resultText(err, countRows(res.Affected)), changes: res.Changes, access: res.Access, busy: isBusy(err),
 		}, nil
 	case abi.OpQuery:
 		rows, err := conn.Query(ctx, e.stmt.SQL, e.stmt.Args)
 		if errors.As(err, &limit) || ctx.Err() != nil {
 			return outcome{}, err
 		}
-		return outcome{reply: queryReply(rows, err), result: resultText(err, rowsText(rows)), changes: rows.Changes}, nil
+		return outcome{
+			reply: queryReply(rows, err), result: resultText(err, rowsText(rows)), changes: rows.Changes, access: rows.Access, busy: isBusy(err),
+		}, nil
 	case abi.OpBegin:
 		err := conn.Begin(ctx, driver.TxOptions{ReadOnly: e.begin.ReadOnly})
 		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, "")}, ctx.Err()
 	case abi.OpCommit:
-		err := conn.Commit()
-		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, "")}, nil
+		access, err := conn.Commit()
+		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, ""), access: access, busy: isBusy(err)}, nil
 	default:
-		err := conn.Rollback()
-		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, "")}, nil
+		access, err := conn.Rollback()
+		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, ""), access: access}, nil
 	}
+}
+
+// isBusy says that another connection holds SQLite's lock: SQLITE_BUSY or one of
+// its extended codes.
+func isBusy(err error) bool {
+	e := abi.ErrorOf(err)
+	return e.Kind == abi.SQLiteError && e.Code&0xff == sqliteBusy
+}
+
+// SQLite's result codes, https://sqlite.org/rescode.html.
+const (
+	sqliteBusy  = 5
+	sqliteIOErr = 10
+)
+
+// fault answers an effect with an error that the schedule made up, as a broken
+// disk or a lost connection gives it. what says whether the effect took place.
+func fault(op uint32, what string) outcome {
+	e := abi.Error{Kind: abi.SQLiteError, Code: sqliteIOErr, Text: "disk I/O error (10)"}
+	out := answer(op, e)
+	out.result, out.fault = "error: "+e.Text+" ("+what+")", true
+	return out
 }
 
 // refusal answers an effect with an error that SQLite never saw.
 func refusal(op uint32, err error) outcome {
-	out := outcome{result: resultText(err, "")}
+	out := answer(op, abi.ErrorOf(err))
+	out.result = resultText(err, "")
+	return out
+}
+
+func answer(op uint32, e abi.Error) outcome {
 	switch op {
 	case abi.OpExec:
-		out.reply = abi.AppendExecReply(nil, abi.ExecReply{Err: abi.ErrorOf(err)})
+		return outcome{reply: abi.AppendExecReply(nil, abi.ExecReply{Err: e})}
 	case abi.OpQuery:
-		out.reply = abi.AppendQueryReply(nil, abi.QueryReply{Err: abi.ErrorOf(err)})
+		return outcome{reply: abi.AppendQueryReply(nil, abi.QueryReply{Err: e})}
 	default:
-		out.reply = abi.AppendError(nil, abi.ErrorOf(err))
+		return outcome{reply: abi.AppendError(nil, e)}
 	}
-	return out
 }
 
 func queryReply(rows ledger.Rowset, err error) []byte {
