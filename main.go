@@ -328,6 +328,11 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 			return fmt.Errorf("make the data folder: %w", err)
 		}
 	}
+	release, err := store.LockFolder(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	work := filepath.Join(c.Data, "work")
 	if err := os.RemoveAll(work); err != nil { // what a killed process has left
 		return fmt.Errorf("clear the working folder: %w", err)

@@ -19,6 +19,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/build"
+	"redeliver/web/store"
 	"redeliver/web/views"
 )
 
@@ -263,5 +264,24 @@ func TestExitStatus(t *testing.T) {
 				t.Errorf("status %d, want %d\n%s\n%s", got, tc.want, out.String(), errOut.String())
 			}
 		})
+	}
+}
+
+func TestDataFolderInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	release, err := store.LockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var out, errOut strings.Builder
+	code := run(t.Context(), []string{"serve", "--addr", "127.0.0.1:0", "--data", dir}, &out, &errOut)
+	if code == 0 || !strings.Contains(errOut.String(), "another redeliver uses this data folder ("+dir+")") {
+		t.Errorf("status %d, %q", code, errOut.String())
 	}
 }
