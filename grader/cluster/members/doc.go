@@ -11,8 +11,8 @@
 // expect is an error of ours, never a story.
 //
 // Protocol: classic groups only; under KIP-848 the same scenario takes 45 or 50 s.
-// The records are in one topic with one partition: which of several partitions a
-// client reads first is random.
+// The records are in one topic with one partition, whatever partition they name:
+// which of several partitions a client reads first is random.
 //
 // What is not imitated: max.poll.interval.ms. franz-go has none, so a member that
 // is too slow is removed from the group by an administrator's LeaveGroup instead,
@@ -65,6 +65,6 @@ func (o Options) withDefaults() Options {
 }
 
 // Records is what the group reads, in this order, as offsets 0, 1, 2, and so on.
-// Topic, Partition and Offset are set here; keys, values, headers and timestamps
-// are kept.
+// They are produced to one partition of the story's own broker. A handler sees the
+// topic and partition that they have here, and the broker's offset.
 type Records []*kgo.Record
