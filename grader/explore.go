@@ -23,37 +23,17 @@ type explorer struct {
 	timer   *timer
 	report  func(Progress)
 
-	seen  map[fingerprint]bool
-	hash  *trace.Hash
-	plans schedule.Facts // what the phases so far have shown
-}
-
-// fingerprint tells findings apart. A handler that fails at every crash point
-// after its COMMIT has one finding, not one for each point.
-type fingerprint struct {
-	kind      verdict.Kind
-	invariant string
-	class     string
-}
-
-// classOf groups phases whose failures have one cause: a record that comes again
-// because it was not committed comes again for whatever reason.
-func classOf(phase string) string {
-	switch phase {
-	case schedule.Redelivery, schedule.CrashPoints, schedule.DoubleCrash, schedule.RewindPhase, schedule.TransientErrors, schedule.LostReplies:
-		return "redelivery"
-	case schedule.Zombie, schedule.TwoRecords, schedule.Interleavings, schedule.CrashAndInterleave, schedule.Cluster:
-		return "concurrency"
-	default:
-		return phase
-	}
+	found
+	replaying bool // one schedule, so there is nothing to compare it with
+	hash      *trace.Hash
+	plans     schedule.Facts // what the phases so far have shown
 }
 
 // explore runs every phase to its end, also after a failure, so that the verdict
 // lists each distinct one. Only a handler that does not get through one record
 // undisturbed is not looked at further: every schedule would end the same way.
 func (x *explorer) explore(ctx context.Context) error {
-	x.seen, x.hash = map[fingerprint]bool{}, trace.NewHash()
+	x.found, x.hash = newFound(), trace.NewHash()
 	x.plans.Seed = x.exerciseSeed()
 	for _, phase := range x.phases() {
 		results, complete, err := x.runPhase(ctx, phase)
@@ -168,10 +148,7 @@ const maxInterleavings = 150
 // interleave searches the interleavings of two instances that hold the same
 // record, and of two that hold two records, side by side.
 func (x *explorer) interleave(ctx context.Context) (results []*result, complete bool, err error) {
-	bases := []schedule.Schedule{
-		{Phase: schedule.Interleavings, Database: x.database(), Set: schedule.One, Deviations: []schedule.Deviation{{At: 0, Do: schedule.Rebalance}}},
-		{Phase: schedule.Interleavings, Database: x.database(), Set: schedule.Two},
-	}
+	bases := interleavingBases(x.database())
 	found := make([][]*result, len(bases))
 	all := make([]bool, len(bases))
 	err = x.parallel(ctx, len(bases), func(ctx context.Context, w *world, i int) error {
@@ -180,6 +157,15 @@ func (x *explorer) interleave(ctx context.Context) (results []*result, complete 
 		return err
 	})
 	return slices.Concat(found...), !slices.Contains(all, false), err
+}
+
+// interleavingBases are the schedules whose orders are searched: two instances
+// with the same record in hand, and with a record each.
+func interleavingBases(database string) []schedule.Schedule {
+	return []schedule.Schedule{
+		{Phase: schedule.Interleavings, Database: database, Set: schedule.One, Deviations: []schedule.Deviation{{At: 0, Do: schedule.Rebalance}}},
+		{Phase: schedule.Interleavings, Database: database, Set: schedule.Two},
+	}
 }
 
 // search runs one schedule for each class of interleavings.
@@ -293,13 +279,14 @@ func (s *submission) world(ctx context.Context, n int) (*world, error) {
 // collect takes a phase's results into the verdict.
 func (x *explorer) collect(ctx context.Context, phase string, results []*result, complete bool) error {
 	c := verdict.Coverage{Phase: phase, Schedules: len(results), Complete: complete}
+	x.remember(results)
 	for _, r := range results {
 		failures := x.failures(r)
 		if len(failures) > 0 {
 			c.Failed++
 		}
 		for _, f := range failures {
-			if err := x.add(ctx, phase, r, f, results); err != nil {
+			if err := x.add(ctx, phase, r, f); err != nil {
 				return err
 			}
 		}
@@ -343,87 +330,10 @@ func (x *explorer) fieldOf(invariant string) string {
 	return ""
 }
 
-// add makes a finding of a failure, unless one like it is there already. What
-// fails without any fault fails with each of them too, for the same reason.
-func (x *explorer) add(ctx context.Context, phase string, r *result, f failure, siblings []*result) error {
-	print := fingerprint{f.kind, f.invariant, classOf(phase)}
-	undisturbed := print
-	undisturbed.class = classOf(schedule.HappyPath)
-	if x.seen[print] || x.seen[undisturbed] || len(x.verdict.Findings) >= maxFindings {
-		return nil
-	}
-	x.seen[print] = true
-	told, err := x.again(ctx, r)
-	if err != nil {
-		return err
-	}
-	found := x.tell(phase, told, f)
-	found.PassingTwin = x.twin(r, siblings)
-	x.verdict.Findings = append(x.verdict.Findings, found)
-	if len(x.verdict.Findings) == 1 {
-		x.timer.firstResult()
-		x.report(Progress{Stage: Exploring, Finding: &found})
-	}
-	return nil
-}
-
-// again runs the schedule of a result once more, this time with the candidate's
-// lines. It must show the same, except for moments: to find the lines the guest
-// reads its clock more often. That it does also proves that a schedule which the
-// search for interleavings found can be written down.
-func (x *explorer) again(ctx context.Context, r *result) (*result, error) {
-	if r.positions {
-		return r, nil
-	}
-	results, err := x.runAll(ctx, []schedule.Schedule{r.schedule}, options{positions: true})
-	if err != nil {
-		return nil, err
-	}
-	told := results[0]
-	same := len(told.steps) == len(r.steps)
-	for i := range min(len(told.steps), len(r.steps)) {
-		same = same && told.steps[i].Lane == r.steps[i].Lane && told.steps[i].Event == r.steps[i].Event
-	}
-	if !same && (r.problem == nil || !r.problem.wall) {
-		return nil, fmt.Errorf("schedule %q shows something else when it is run again", r.schedule)
-	}
-	return told, nil
-}
-
-// twin is the token of the nearest schedule that passes: the one of the same
-// phase whose fault lies closest, or else the one without any fault.
-func (x *explorer) twin(r *result, siblings []*result) string {
-	best, distance := "", -1
-	for _, s := range siblings {
-		if s == r || len(x.failures(s)) > 0 {
-			continue
-		}
-		if d := apart(r.schedule, s.schedule); distance < 0 || d < distance {
-			best, distance = x.sub.token(s.schedule), d
-		}
-	}
-	if best == "" && !x.failsUndisturbed() {
-		best = x.sub.token(schedule.Schedule{Phase: schedule.HappyPath, Database: r.schedule.Database, Set: schedule.One})
-	}
-	return best
-}
-
-func (x *explorer) failsUndisturbed() bool {
-	return len(x.verdict.Coverage) == 0 || x.verdict.Coverage[0].Failed > 0
-}
-
-func apart(a, b schedule.Schedule) int {
-	if len(a.Deviations) == 0 || len(b.Deviations) == 0 {
-		return schedule.MaxEffect
-	}
-	d := a.Deviations[0].At - b.Deviations[0].At
-	return max(d, -d)
-}
-
 // replay runs the one schedule of a token. Its verdict says what that schedule
 // shows, and its coverage that no other ran.
 func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
-	x.seen = map[fingerprint]bool{}
+	x.found, x.replaying = newFound(), true
 	results, err := x.runAll(ctx, []schedule.Schedule{s}, options{positions: true})
 	if err != nil {
 		return err
@@ -445,7 +355,7 @@ func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 func (x *explorer) conclude() {
 	v := x.verdict
 	if len(v.Findings) > 0 {
-		v.Outcome, v.Summary = verdict.Failed, summaryOf(v.Findings[0])
+		v.Outcome, v.Summary = verdict.Failed, summaryOf(v.Findings[0].Message, x.short)
 		return
 	}
 	v.Outcome, v.Summary = verdict.Passed, passedSummary(*v)

@@ -1,0 +1,139 @@
+package grader
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"redeliver/exercises"
+	"redeliver/grader/build/buildtest"
+	"redeliver/grader/schedule"
+)
+
+// maxExhaustive is the largest number of effects of two instances whose
+// interleavings are all tried: 12 over 6 is 924 runs.
+const maxExhaustive = 11
+
+// broken stands for a run that ended before its time, among the classes.
+const broken = "broken"
+
+// The search for interleavings finds every class that trying all of them finds,
+// for real handlers on the real database. A dependency that is missed would drop
+// classes silently; here it fails.
+func TestSearchMissesNoClass(t *testing.T) {
+	t.Parallel()
+	catalog := exercises.Open(exercises.Builtin(), nil)
+	compared, all, searched := 0, 0, 0
+	for _, name := range []string{"core/charge-once", "core/offset-is-not-a-key", "core/check-then-insert"} {
+		e, ok := catalog.Exercise(name)
+		if !ok {
+			t.Fatalf("no exercise %s", name)
+		}
+		samples := slices.Concat([]exercises.Sample{{Name: "starter", Files: e.Starter}}, e.Solutions, e.Wrong)
+		for i, s := range samples {
+			if testing.Short() && i > 2 {
+				break
+			}
+			t.Run(e.Slug+"/"+s.Name, func(t *testing.T) {
+				w := worldFor(t, e, s.Files)
+				for _, base := range interleavingBases("sqlite") {
+					full, runs := exhaustive(t, w, base)
+					if full == nil {
+						continue
+					}
+					found, tried := map[string]bool{}, 0
+					schedule.Search(func(choose schedule.Choose) ([]schedule.Step, bool) {
+						tried++
+						r := mustRun(t, w, base, choose)
+						if r.problem != nil {
+							found[broken] = true
+						}
+						return r.lanes(), false
+					}, func(steps []schedule.Step) { found[schedule.Class(steps)] = true })
+					// A panic ends a run before its time, and with it what the search can
+					// see of the classes behind it. The handler has failed by then.
+					if full[broken] != found[broken] || !full[broken] && !maps.Equal(full, found) {
+						t.Errorf("%s: %d classes, the search found %d", base, len(full), len(found))
+					}
+					compared, all, searched = compared+1, all+runs, searched+tried
+				}
+			})
+		}
+	}
+	t.Logf("%d comparisons: %d runs instead of %d", compared, searched, all)
+	if compared < 4 {
+		t.Errorf("only %d comparisons", compared)
+	}
+}
+
+func worldFor(t *testing.T, e *exercises.Exercise, files []exercises.File) *world {
+	t.Helper()
+	g, err := New(Config{Dir: t.TempDir(), Workers: 1}, buildtest.Compiler(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, findings, err := g.compiler.Build(t.Context(), e.Entry, files)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(findings, err)
+	}
+	sub, err := g.load(t.Context(), Request{Exercise: e, Files: files, Seed: 1}, built.Wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sub.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w, err := sub.world(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func mustRun(t *testing.T, w *world, s schedule.Schedule, choose schedule.Choose) *result {
+	t.Helper()
+	r, err := w.run(t.Context(), s, options{choose: choose})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// exhaustive tries every interleaving and returns the classes; nil when a run
+// has too many effects.
+func exhaustive(t *testing.T, w *world, base schedule.Schedule) (classes map[string]bool, runs int) {
+	t.Helper()
+	classes = map[string]bool{}
+	var choices []int
+	var alternatives [][]int
+	for {
+		alternatives = alternatives[:len(choices)]
+		r := mustRun(t, w, base, func(soFar []schedule.Step, enabled []int) int {
+			if len(soFar) < len(choices) {
+				return choices[len(soFar)]
+			}
+			choices, alternatives = append(choices, enabled[0]), append(alternatives, enabled[1:])
+			return enabled[0]
+		})
+		steps := r.lanes()
+		if len(steps) > maxExhaustive {
+			return nil, runs
+		}
+		if r.problem != nil {
+			classes[broken] = true
+		}
+		classes[schedule.Class(steps)] = true
+		runs++
+		k := len(choices) - 1
+		for k >= 0 && len(alternatives[k]) == 0 {
+			k--
+		}
+		if k < 0 {
+			return classes, runs
+		}
+		choices = append(choices[:k], alternatives[k][0])
+		alternatives = append(alternatives[:k], alternatives[k][1:])
+	}
+}
