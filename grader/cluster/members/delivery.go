@@ -133,9 +133,13 @@ func (p *pause) happened() bool {
 	}
 }
 
-// release lets the handler go on, with an error that Effect returns. It reports
-// whether it was the first to do so.
-func (p *pause) release(err error) (first bool) {
-	p.once.Do(func() { p.resume <- err; first = true })
-	return first
+// release lets the handler go on, with an error that Effect returns. The first
+// call counts; it calls before, if not nil, while the handler still waits.
+func (p *pause) release(err error, before func()) {
+	p.once.Do(func() {
+		if before != nil {
+			before()
+		}
+		p.resume <- err
+	})
 }

@@ -327,9 +327,7 @@ func (r *run) deliver(m *member) error {
 
 // wake lets a paused delivery go on.
 func (r *run) wake(d *Delivery) {
-	if d.pause.release(nil) {
-		r.tell(d.event(Resumed))
-	}
+	d.pause.release(nil, func() { r.tell(d.event(Resumed)) })
 }
 
 // ended waits for the handler. Its panic and the end of the context are errors

@@ -108,7 +108,7 @@ func leaveA(r *run) error {
 
 // crashA ends A's process where it stands.
 func crashA(r *run) error {
-	r.paused.pause.release(ErrCrashed)
+	r.paused.pause.release(ErrCrashed, nil)
 	if err := r.ended(r.paused); err != nil {
 		return err
 	}
