@@ -9,32 +9,29 @@ import (
 // only on a machine that hardly runs the process at all.
 const starved = 20
 
-// minRecheck keeps the timer from going off all the time near the end.
-const minRecheck = 5 * time.Millisecond
+// lookOut is how often the watchdog looks at the running guests.
+const lookOut = 20 * time.Millisecond
 
-// budget counts down the guest's own computing time and calls expire once it is
-// used up. It stands still while a host call is in progress: the host may park
-// it for as long as other instances run, and that is no time of this guest.
+// budget counts down the guest's own computing time. It stands still while a host
+// call is in progress: the host may park it for as long as other instances run,
+// and that is no time of this guest.
 //
 // What counts is the processor time of the guest's thread, so a machine that is
-// busy with other work makes no handler slow. The timer runs in real time: it
-// only says when to look. Where the system does not tell a thread's processor
-// time (see cputime_other.go), real time counts.
+// busy with other work makes no handler slow. Where the system does not tell a
+// thread's processor time (see cputime_other.go), real time counts.
 type budget struct {
 	mu       sync.Mutex
 	left     time.Duration // processor time
 	patience time.Duration // real time
 	cpuTime  func() time.Duration
 	cpu      time.Duration // cpuTime at the start of the current stretch
-	since    time.Time     // likewise
 	running  bool
 	spent    bool
-	timer    *time.Timer
 	expire   func()
 }
 
 // newBudget returns a budget that is not running yet. cpuTime tells the processor
-// time of the guest's thread. expire is called from another goroutine.
+// time of the guest's thread. expire is called from the watchdog's goroutine.
 func newBudget(d time.Duration, cpuTime func() time.Duration, expire func()) *budget {
 	return &budget{left: d, patience: starved * d, cpuTime: cpuTime, expire: expire}
 }
@@ -42,34 +39,28 @@ func newBudget(d time.Duration, cpuTime func() time.Duration, expire func()) *bu
 func (b *budget) resume() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.running, b.since, b.cpu = true, time.Now(), b.cpuTime()
-	if b.timer == nil {
-		b.timer = time.AfterFunc(b.left, b.fire)
-		return
-	}
-	b.timer.Reset(max(b.left, minRecheck))
+	b.running, b.cpu = true, b.cpuTime()
 }
 
 func (b *budget) pause() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.running = false
-	b.left -= b.cpuTime() - b.cpu
-	b.patience -= time.Since(b.since)
-	b.timer.Stop()
+	if b.running {
+		b.running = false
+		b.left -= b.cpuTime() - b.cpu
+	}
 }
 
-// fire also runs for a timer that went off while it was being stopped, and for
-// a guest that had to wait for a processor: both have budget left.
-func (b *budget) fire() {
+// look ends the guest when its budget is used up; since is the real time that
+// has passed since the last look.
+func (b *budget) look(since time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.running {
+	if !b.running || b.spent {
 		return
 	}
-	left := b.left - (b.cpuTime() - b.cpu)
-	if left > 0 && time.Since(b.since) < b.patience {
-		b.timer.Reset(max(left, minRecheck))
+	b.patience -= since
+	if b.left > b.cpuTime()-b.cpu && b.patience > 0 {
 		return
 	}
 	b.spent = true
@@ -80,4 +71,63 @@ func (b *budget) exhausted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
+}
+
+// watchdog looks at the budgets of the guests of a program that are in a call. It
+// is one goroutine, started when the program is loaded: a guest may run inside a
+// bubble of testing/synctest, whose clock stands still while it computes, so no
+// timer that is made there could ever end a guest that loops.
+type watchdog struct {
+	mu      sync.Mutex
+	budgets map[*budget]struct{}
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+func newWatchdog() *watchdog {
+	w := &watchdog{budgets: map[*budget]struct{}{}, stop: make(chan struct{}), stopped: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+func (w *watchdog) run() {
+	defer close(w.stopped)
+	tick := time.NewTicker(lookOut)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.mu.Lock()
+			for b := range w.budgets {
+				b.look(lookOut)
+			}
+			w.mu.Unlock()
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+func (w *watchdog) watch(b *budget) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.budgets[b] = struct{}{}
+}
+
+func (w *watchdog) forget(b *budget) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.budgets, b)
+}
+
+// close ends the goroutine and waits for it. A second call does nothing.
+func (w *watchdog) close() {
+	w.mu.Lock()
+	select {
+	case <-w.stop:
+	default:
+		close(w.stop)
+	}
+	w.mu.Unlock()
+	<-w.stopped
 }

@@ -49,10 +49,11 @@ func (o Options) withDefaults() Options {
 
 // Program is a loaded module. It may be used from several goroutines.
 type Program struct {
-	runtime wazero.Runtime
-	module  wazero.CompiledModule
-	layout  layout
-	options Options
+	runtime  wazero.Runtime
+	module   wazero.CompiledModule
+	layout   layout
+	options  Options
+	watchdog *watchdog
 	// refused is set when the module's own variables exceed the memory: every
 	// Snapshot ends with it.
 	refused *Stop
@@ -69,7 +70,7 @@ func Load(ctx context.Context, wasm []byte, o Options) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read module: %w", err)
 	}
-	p.layout = l
+	p.layout, p.watchdog = l, newWatchdog()
 	if l.pages > p.options.MemoryPages {
 		p.refused = p.tooLarge()
 		return p, nil
@@ -78,7 +79,7 @@ func Load(ctx context.Context, wasm []byte, o Options) (*Program, error) {
 		WithCloseOnContextDone(true).
 		WithMemoryLimitPages(p.options.MemoryPages))
 	if err := p.compile(ctx, rewritten); err != nil {
-		return nil, errors.Join(fmt.Errorf("load module: %w", err), p.runtime.Close(ctx))
+		return nil, errors.Join(fmt.Errorf("load module: %w", err), p.Close(ctx))
 	}
 	return p, nil
 }
@@ -103,6 +104,7 @@ func (p *Program) tooLarge() *Stop {
 // Close frees the program and all its instances, none of which may be in a
 // call.
 func (p *Program) Close(ctx context.Context) error {
+	p.watchdog.close()
 	if p.runtime == nil {
 		return nil
 	}

@@ -27,11 +27,13 @@ func (i *Instance) run(ctx context.Context, f api.Function, p phase, host Host) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	i.phase, i.host, i.reply = p, host, nil
-	i.budget = newBudget(i.limit(p), currentThread().cpuTime, cancel)
+	i.budget = newBudget(i.limit(p), currentThread().cpuTime, i.interrupt)
+	i.program.watchdog.watch(i.budget)
 	i.budget.resume()
 	_, err := f.Call(context.WithValue(ctx, runningKey{}, i))
 	i.budget.pause()
-	if ctx.Err() != nil {
+	i.program.watchdog.forget(i.budget) // after this nobody closes the module any more
+	if ctx.Err() != nil || i.budget.exhausted() {
 		// wazero closes the module in a goroutine of its own, which may still
 		// be about to: even a call that returned cannot be followed by another.
 		i.discard = true
@@ -40,6 +42,17 @@ func (i *Instance) run(ctx context.Context, f api.Function, p phase, host Host) 
 	i.alive, i.host = !stop.Ended(), nil
 	return stop
 }
+
+// interrupt ends the guest's call from outside: the interpreter looks at the
+// module's state at every loop and call. It uses no context, whose channel could
+// belong to a bubble of testing/synctest.
+func (i *Instance) interrupt() {
+	// The error is about resources of the module, of which it has none.
+	_ = i.module.CloseWithExitCode(context.Background(), interrupted)
+}
+
+// interrupted is the exit code of a guest that the watchdog ended.
+const interrupted = 124
 
 func (i *Instance) limit(p phase) time.Duration {
 	if p == initialising {
