@@ -8,15 +8,16 @@ import (
 	"unicode/utf8"
 
 	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
 )
 
 // tell makes a finding that a reader understands alone.
-func (x *explorer) tell(phase string, r *result, f failure) verdict.Finding {
+func (x *explorer) tell(phase string, r *result, f failure, s story) verdict.Finding {
 	return verdict.Finding{
 		Kind: f.kind, Invariant: f.invariant, Object: f.object, Phase: phase, Database: r.schedule.Database,
-		Message: f.message, Explanation: explain(r, f), Deliveries: deliveriesOf(r, f),
-		Schedule: x.sub.token(r.schedule), Trace: marked(r, f.object), File: f.file, Line: f.line,
+		Message: f.message, Explanation: s.text, Deliveries: deliveriesOf(r, f),
+		Schedule: x.sub.token(r.schedule), Trace: marked(r, s), File: f.file, Line: f.line,
 	}
 }
 
@@ -34,40 +35,6 @@ func deliveriesOf(r *result, f failure) []verdict.Delivery {
 		return all
 	}
 	return about
-}
-
-// marked is the trace with at most two more decisive steps beside the fault:
-// the first and the last that changed a row of the object.
-func marked(r *result, object string) []verdict.Step {
-	steps := slices.Clone(r.steps)
-	if object == "" {
-		return steps
-	}
-	about := func(s verdict.Step) bool {
-		return slices.ContainsFunc(s.Rows, func(row string) bool { return strings.Contains(row, object) })
-	}
-	if i := slices.IndexFunc(steps, about); i >= 0 {
-		steps[i].Decisive = true
-	}
-	for i := len(steps) - 1; i >= 0; i-- {
-		if about(steps[i]) {
-			steps[i].Decisive = true
-			break
-		}
-	}
-	return steps
-}
-
-// explain says how it came about, with the candidate's lines.
-func explain(r *result, f failure) string {
-	if r.problem != nil {
-		return ""
-	}
-	cause := causeOf(r)
-	if cause == "" {
-		return "It happens without any fault: each record was delivered once and its offset committed."
-	}
-	return capital(cause) + consequence(r, f.kind) + "."
 }
 
 // causeOf is what the schedule did to the handler, as the beginning of a
@@ -96,8 +63,11 @@ func causeOf(r *result) string {
 			parts = append(parts, e.label+" took place, but its answer was lost and the handler saw an error")
 		}
 	}
-	if r.crash != nil {
-		parts = append(parts, "instance "+r.crash.instance+" died"+r.crash.place())
+	for _, step := range r.steps {
+		if step.Event == trace.Crash && r.problem == nil || step.Event == trace.Crash && !strings.HasPrefix(step.Text, "panic") {
+			text, _, _ := strings.Cut(step.Text, ". ")
+			parts = append(parts, strings.Replace(strings.TrimSuffix(text, "."), step.Lane+" dies", step.Lane+" died", 1))
+		}
 	}
 	if s.Has(schedule.JumpDay) {
 		parts = append(parts, "25 hours passed")
@@ -117,8 +87,8 @@ func consequence(r *result, kind verdict.Kind) string {
 	switch {
 	case r.schedule.Has(schedule.Rebalance) || r.schedule.Set == schedule.Two:
 		return map[verdict.Kind]string{
-			verdict.Duplicate: "; neither saw what the other was doing, and both did the work",
-			verdict.Lost:      "; one relied on what the other had not finished, or undid it",
+			verdict.Duplicate: "; both did the work",
+			verdict.Lost:      "; at the end a part of the work is missing",
 		}[kind]
 	case r.schedule.Set == schedule.Copy || r.schedule.Set == schedule.Copies:
 		again = "the second delivery"
@@ -129,7 +99,7 @@ func consequence(r *result, kind verdict.Kind) string {
 	case verdict.Duplicate:
 		return "; " + again + " did the work again"
 	case verdict.Lost:
-		return "; " + again + " took the record for done and left the work undone"
+		return "; " + again + " did not make up for what is missing"
 	case verdict.Misordered:
 		return "; " + again + " put an older state over a newer one"
 	default:
@@ -137,13 +107,17 @@ func consequence(r *result, kind verdict.Kind) string {
 	}
 }
 
-// summaryOf is the verdict in one sentence.
-func summaryOf(f verdict.Finding) string {
-	message := strings.TrimSuffix(f.Message, ".")
-	if f.Explanation == "" {
+// summaryOf is the verdict in one sentence: what is wrong, and how it came about.
+func summaryOf(message, short string) string {
+	message = strings.TrimSuffix(message, ".")
+	switch {
+	case short == "":
 		return message + "."
+	case strings.Contains(message, ": "):
+		return message + "; " + lower(short) + "."
+	default:
+		return message + ": " + lower(short) + "."
 	}
-	return message + ": " + lower(f.Explanation)
 }
 
 func passedSummary(v verdict.Verdict) string {
@@ -173,9 +147,15 @@ func rejectedSummary(findings []verdict.Finding) string {
 
 func capital(s string) string { return mapFirst(s, unicode.ToUpper) }
 
-// lower makes a sentence follow a colon. A name such as "A" stays as it is.
+// lower makes a sentence follow a colon. A name such as "A", "B2" or COMMIT stays
+// as it is.
 func lower(s string) string {
-	if _, n := utf8.DecodeRuneInString(s); n < len(s) && s[n] == ' ' {
+	_, n := utf8.DecodeRuneInString(s)
+	if second, _ := utf8.DecodeRuneInString(s[n:]); !unicode.IsLower(second) {
+		return s
+	}
+	word, _, _ := strings.Cut(s, " ")
+	if word == "Handle" {
 		return s
 	}
 	return mapFirst(s, unicode.ToLower)

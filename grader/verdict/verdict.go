@@ -83,6 +83,9 @@ type Finding struct {
 	Schedule    string `json:"schedule,omitempty"`
 	Trace       []Step `json:"trace,omitempty"`
 	PassingTwin string `json:"passing_twin,omitempty"`
+	// PassesWhen says what is different in the passing twin, as the end of a
+	// sentence that begins with "It passes when".
+	PassesWhen string `json:"passes_when,omitempty"`
 	// File, Line and Column place compile and policy findings and panics.
 	// Column counts bytes from 1.
 	File   string `json:"file,omitempty"`

@@ -1,0 +1,301 @@
+package grader
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
+)
+
+// act is a call of the handler to the database, as the trace shows it.
+type act struct {
+	step     int // of the timeline
+	lane     string
+	delivery *delivery // the one at hand; nil when the trace does not say
+	verb     string    // "INSERT", "COMMIT"
+	table    string    // the first one that the statement names, "" for none
+	text     string    // the statement, with values
+	answer   string    // "1 row", "no row", "error: …"
+	failed   bool      // an error was answered
+	lost     bool      // it took place and the schedule lost its answer
+	rows     []string  // row differences
+	label    string    // "UPDATE accounts (handler.go:31)"
+	// kept is the step at which its changes became durable; 0: they never did.
+	kept int
+}
+
+// actsOf reads the calls of a trace. What a transaction wrote becomes durable at
+// its COMMIT, which the effects of the result tell.
+func actsOf(r *result) []*act {
+	durable := map[int]bool{}
+	for _, e := range r.effects {
+		durable[e.step] = e.durable && !e.offset
+	}
+	var acts []*act
+	open := map[string][]*act{} // changes of a lane that wait for COMMIT
+	for _, s := range r.steps {
+		if s.Event == trace.Crash {
+			delete(open, s.Lane)
+		}
+		a := actOf(s)
+		if a == nil {
+			continue
+		}
+		a.delivery = r.deliveryAt(s.Lane, s.Step)
+		acts = append(acts, a)
+		if a.changes() {
+			open[a.lane] = append(open[a.lane], a)
+		}
+		switch {
+		case durable[a.step]:
+			for _, o := range open[a.lane] {
+				o.kept = a.step
+			}
+			delete(open, a.lane)
+		case a.verb == "ROLLBACK" || a.verb == "COMMIT" && strings.Contains(a.answer, nothingDone):
+			delete(open, a.lane)
+		}
+	}
+	return acts
+}
+
+// nothingDone and answerLost are how the text of a fault says what became of the
+// call; see fault.
+const (
+	nothingDone = "(nothing was done)"
+	answerLost  = "(it was done, the answer is lost)"
+)
+
+// actOf reads one step; nil when it is no call to the database.
+func actOf(s verdict.Step) *act {
+	if s.Event != trace.SQL && (s.Event != trace.Fault || s.Lane == "" || s.Line == 0 && !strings.Contains(s.Text, " → error: ")) {
+		return nil
+	}
+	a := &act{step: s.Step, lane: s.Lane, text: s.Text, rows: s.Rows}
+	if i := strings.LastIndex(s.Text, " → "); i >= 0 {
+		a.text, a.answer = s.Text[:i], s.Text[i+len(" → "):]
+	}
+	a.failed, a.lost = strings.HasPrefix(a.answer, "error: "), strings.Contains(a.answer, answerLost)
+	a.label = verbAndTable(a.text)
+	a.verb, a.table, _ = strings.Cut(a.label, " ")
+	a.table = strings.TrimPrefix(strings.TrimPrefix(a.table, "INTO "), "FROM ")
+	if s.Line > 0 {
+		a.label = fmt.Sprintf("%s (%s:%d)", a.label, s.File, s.Line)
+	}
+	return a
+}
+
+// deliveryAt is what an instance had in hand at a step.
+func (r *result) deliveryAt(lane string, step int) *delivery {
+	for _, d := range slices.Backward(r.deliveries) {
+		if d.Instance == lane && d.step > 0 && d.step < step {
+			return d
+		}
+	}
+	return nil
+}
+
+// changes says that the call changed rows, durable or not.
+func (a *act) changes() bool { return len(a.rows) > 0 && (!a.failed || a.lost) }
+
+// asks says that the call only reads.
+func (a *act) asks() bool { return a.verb == "SELECT" && !a.failed }
+
+// sawNothing says that a question found nothing: no row, or a count or EXISTS
+// that is 0.
+func (a *act) sawNothing() bool { return a.asks() && (a.answer == "no row" || a.answer == "0") }
+
+// sawSomething says that a question found a row.
+func (a *act) sawSomething() bool { return a.asks() && !a.sawNothing() }
+
+// refused says that an insert met a row that was there: it changed nothing, or a
+// constraint stopped it.
+func (a *act) refused() bool {
+	return a.verb == "INSERT" && (a.answer == "0 rows" || a.answer == "no row" || a.failed && strings.Contains(a.answer, "UNIQUE constraint failed"))
+}
+
+// busy says that SQLite answered that another connection holds the lock.
+func (a *act) busy() bool { return a.failed && strings.Contains(a.answer, "database is locked") }
+
+// found is what a question or a refused insert answered, as the end of a sentence.
+func (a *act) found() string {
+	switch {
+	case a.answer == "no row":
+		return "found no row"
+	case a.answer == "0":
+		return "answered 0"
+	case a.answer == "0 rows":
+		return "changed no row"
+	case a.failed:
+		return "answered an error (" + a.errorText() + ")"
+	case a.asks():
+		return "found a row"
+	default:
+		return "answered " + a.answer
+	}
+}
+
+// which is what a call answered, as a relative clause; empty when it has none.
+func (a *act) which() string {
+	if a.answer == "" {
+		return ""
+	}
+	return ", which " + a.found()
+}
+
+// errorText is the error that was answered, without what the schedule adds.
+func (a *act) errorText() string {
+	text := strings.TrimPrefix(a.answer, "error: ")
+	for _, note := range []string{nothingDone, answerLost} {
+		text = strings.TrimSuffix(strings.TrimSpace(text), note)
+	}
+	return strings.TrimSpace(text)
+}
+
+// changed lists the tables whose rows the call changed.
+func (a *act) changed() []string {
+	var tables []string
+	for _, row := range a.rows {
+		name, _, _ := strings.Cut(strings.TrimLeft(row, "+-"), "(")
+		if !slices.Contains(tables, name) {
+			tables = append(tables, name)
+		}
+	}
+	return tables
+}
+
+// mentions says that a changed row has the object as a value.
+func (a *act) mentions(object string) bool {
+	return slices.ContainsFunc(a.rows, func(row string) bool { return slices.Contains(valuesOf(row), object) })
+}
+
+// valuesOf lists the values in a row difference, without quotes:
+// "+charges(1, 'p-1')" gives 1 and p-1, "accounts('a'): balance 2 → 1" gives a.
+func valuesOf(row string) []string {
+	_, list, ok := strings.Cut(row, "(")
+	if !ok {
+		return nil
+	}
+	if end := strings.LastIndex(list, ")"); end >= 0 {
+		list = list[:end]
+	}
+	values := strings.Split(list, ", ")
+	for i, v := range values {
+		values[i] = strings.Trim(v, "'")
+	}
+	return values
+}
+
+// evidence is a trace read for the sake of one failure.
+type evidence struct {
+	*result
+	failure failure
+	acts    []*act
+}
+
+func newEvidence(r *result, f failure) *evidence {
+	return &evidence{result: r, failure: f, acts: actsOf(r)}
+}
+
+// of lists the calls of one delivery.
+func (e *evidence) of(d *delivery) []*act {
+	var out []*act
+	for _, a := range e.acts {
+		if a.delivery == d {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// about says that a delivery's record is the one that the failure names.
+func (e *evidence) about(d *delivery) bool {
+	return d != nil && e.set.isAbout(d.eventID, e.failure.field, e.failure.object)
+}
+
+// repeated finds the change of the object that was made durable twice for one
+// event: the first time and the second.
+func (e *evidence) repeated() (first, second *act) {
+	for _, b := range e.acts {
+		if b.kept == 0 || !b.mentions(e.failure.object) || b.delivery == nil {
+			continue
+		}
+		for _, a := range e.acts {
+			if a.step >= b.step {
+				break
+			}
+			if a.kept > 0 && a.mentions(e.failure.object) && a.verb == b.verb && a.table == b.table &&
+				a.delivery != nil && a.delivery.eventID == b.delivery.eventID {
+				return a, b
+			}
+		}
+	}
+	return nil, nil
+}
+
+// keptIn lists the calls of a delivery whose changes became durable.
+func (e *evidence) keptIn(d *delivery) []*act {
+	return slices.DeleteFunc(e.of(d), func(a *act) bool { return a.kept == 0 })
+}
+
+// writes finds the first call among acts that changed a row of a table.
+func writes(acts []*act, table string) *act {
+	for _, a := range acts {
+		if slices.Contains(a.changed(), table) {
+			return a
+		}
+	}
+	return nil
+}
+
+// firstOf finds the first call that is so; nil when there is none.
+func firstOf(acts []*act, is func(*act) bool) *act {
+	if i := slices.IndexFunc(acts, is); i >= 0 {
+		return acts[i]
+	}
+	return nil
+}
+
+// lastOf finds the last call that is so; nil when there is none.
+func lastOf(acts []*act, is func(*act) bool) *act {
+	for _, a := range slices.Backward(acts) {
+		if is(a) {
+			return a
+		}
+	}
+	return nil
+}
+
+// steadyLane is the instance without the number of its life: "A2" is "A".
+func steadyLane(name string) string { return strings.TrimRight(name, "0123456789") }
+
+// returnOf is the step at which Handle ended a delivery; nil when it did not.
+func (e *evidence) returnOf(d *delivery) *verdict.Step {
+	for i, s := range e.steps {
+		if s.Event == trace.Return && s.Lane == d.Instance && e.deliveryAt(s.Lane, s.Step) == d {
+			return &e.steps[i]
+		}
+	}
+	return nil
+}
+
+// returnedNil says that Handle ended a delivery without an error.
+func (e *evidence) returnedNil(d *delivery) bool {
+	s := e.returnOf(d)
+	return s != nil && strings.HasPrefix(s.Text, "Handle returns nil.")
+}
+
+// together says that two instances hold records at the same time.
+func (e *evidence) together() bool {
+	return e.schedule.Has(schedule.Rebalance) || e.schedule.Set == schedule.Two
+}
+
+// name is a delivery's place in a sentence: "the second delivery".
+func (d *delivery) name() string {
+	return cmp.Or(map[int]string{1: "the first delivery", 2: "the second delivery", 3: "the third delivery"}[d.Attempt],
+		fmt.Sprintf("delivery %d", d.Attempt))
+}
