@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"web/jobs":  {"exercises", "grader/verdict", "web/store"},
 	"web/views": {"content", "exercises", "grader/trace", "grader/verdict", "static"},
 	"web": {
-		"content", "exercises", "grader/verdict", "static",
+		"content", "exercises", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
 		"web/jobs", "web/store", "web/views",
 	},
 }

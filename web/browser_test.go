@@ -164,13 +164,13 @@ func TestBrowser(t *testing.T) {
 		chromedp.Evaluate[chromedp.Void]("window.sameDocument = true"),
 	)
 	b.grader.say("happy-path", "redelivery")
-	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases li:nth-child(2)")))
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done:nth-child(2)")))
 	b.inspect(t, "running")
 
 	b.ts.CloseClientConnections() // the browser connects again and repeats nothing
 	b.grader.say("producer-duplicate")
-	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases li:nth-child(3)")))
-	if n := run(t, b, chromedp.Evaluate[int](`document.querySelectorAll(".phases li").length`)); n != 3 {
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done:nth-child(3)")))
+	if n := run(t, b, chromedp.Evaluate[int](`document.querySelectorAll(".phases .done").length`)); n != 3 {
 		t.Errorf("%d phases on the page", n)
 	}
 
@@ -222,7 +222,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),
 	)
 	b.grader.say("happy-path")
-	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases li"))) // after the page has reloaded itself
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done"))) // after the page has reloaded itself
 	b.grader.verdicts <- failedVerdict(t)
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".verdict.is-failed")))
 }

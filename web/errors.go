@@ -12,15 +12,38 @@ import (
 	"redeliver/web/views"
 )
 
+// problem is an error whose page says more than its status does.
+type problem struct {
+	status  int
+	message string // id of the words
+	places  []any  // of the words
+	cause   error
+}
+
+func (p *problem) Error() string {
+	if p.cause == nil {
+		return p.message
+	}
+	return p.message + ": " + p.cause.Error()
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
 // showError is the only place that shows an error. What it says depends on the
-// status alone: the text of an error is for the log.
-func (s *Server) showError(err error, c echo.Context) {
+// status, or on the words that a problem names: the text of an error is for the
+// log.
+func (s *Server) showError(shown error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	status := statusOf(err)
+	status := statusOf(shown)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
-	m, err := views.NewProblem(views.Page{Words: s.words.Words(s.langOf(c))}, status, id, maxSource)
+	words := s.words.Words(s.langOf(c))
+	m, err := views.NewProblem(views.Page{Words: words}, status, id, maxSource)
+	var p *problem
+	if err == nil && errors.As(shown, &p) {
+		m.Message, err = words.Text(p.message, p.places...)
+	}
 	if err == nil {
 		err = render(c, status, views.Problem(m))
 	}
@@ -32,7 +55,10 @@ func (s *Server) showError(err error, c echo.Context) {
 func statusOf(err error) int {
 	var he *echo.HTTPError
 	var tooLarge *http.MaxBytesError
+	var p *problem
 	switch {
+	case errors.As(err, &p):
+		return p.status
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound
 	case errors.As(err, &tooLarge):

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"redeliver/grader/schedule"
 	"redeliver/grader/verdict"
 	"redeliver/static"
 	"redeliver/web/jobs"
@@ -179,13 +181,23 @@ func TestSubmission(t *testing.T) {
 		b.start(t)
 		b.grader.verdicts <- verdictOf(verdict.Passed) // of the first
 		b.grader.say("happy-path", "redelivery")
-		b.grader.progress <- jobs.Progress{Stage: "explore", Finding: &verdict.Finding{Kind: verdict.Duplicate, Message: "Charged <twice>."}}
+		b.grader.progress <- jobs.Progress{Stage: "explore", Finding: &verdict.Finding{
+			Kind: verdict.Duplicate, Message: "Charged <twice>.",
+			Trace: []verdict.Step{{Step: 1, Lane: "A", Event: "sql", Text: "INSERT", File: "handler.go", Line: 7}},
+		}}
 		lines := v.stream(t, path+"/events", "")
-		until(t, lines, "id: 4") // started, two phases, a finding
+		seen := until(t, lines, "id: 4") // started, two phases, a finding
+		if !slices.Contains(seen, "event: finding") {
+			t.Errorf("no finding in %q", seen)
+		}
 		htmlcheck.Page(t, v.get(t, path, http.StatusOK).body,
-			htmlcheck.In("#status", htmlcheck.Text("Running schedules.")),
-			htmlcheck.In(".phases", htmlcheck.Text("Every record delivered once: 3 schedules, 1 failed "+
-				"A record delivered again: 3 schedules, 1 failed First finding: Charged <twice>.")))
+			htmlcheck.In("#status", htmlcheck.Text("Running schedules. A first finding is there; it stands below.")),
+			htmlcheck.Count(".phases li", len(schedule.Phases())), // from the beginning, so that nothing moves
+			htmlcheck.Count(".phases .done", 2),
+			htmlcheck.In(".phases li:nth-child(2)", htmlcheck.Text("✗ A record delivered again: 3 schedules, 1 failed")),
+			htmlcheck.In(".phases li:nth-child(4)", htmlcheck.Text("… A crash at every point")),
+			htmlcheck.In("#result .first h3", htmlcheck.Text("Done twice Charged <twice>.")),
+			htmlcheck.In("#result .first .tl-row", htmlcheck.Contains("handler.go:7")), htmlcheck.LinksWithin)
 
 		b.grader.verdicts <- verdictOf(verdict.Failed)
 		until(t, lines, "event: done")
@@ -212,12 +224,17 @@ func TestSubmission(t *testing.T) {
 			htmlcheck.In(".finding h3 .badge", htmlcheck.Text("Done twice")),
 			htmlcheck.In(".finding .explanation"),
 			htmlcheck.Count(".finding:first-of-type .timeline tbody tr", len(f.Trace)),
+			htmlcheck.In(".finding .tl-row.is-decisive .tl-diamond"),
+			htmlcheck.In(".finding .tl-files a", htmlcheck.Attr("href", "/en/runs/"+f.Schedule+".txt")),
+			htmlcheck.In(".finding .tl-files a[data-copy=address]", htmlcheck.Attr("href", "/en/runs/"+f.Schedule)),
+			htmlcheck.In(".finding .tl-twin a", htmlcheck.Attr("href", "/en/runs/"+f.PassingTwin)),
+			htmlcheck.In("script[src*=timeline]"),
 			htmlcheck.In(".timeline thead", htmlcheck.Text("Step Instance A Kafka and database")),
 			htmlcheck.In(".timeline tr.decisive .decisive-mark", htmlcheck.Text("◆ decisive")),
 			htmlcheck.In(".timeline tr.fault .fault-mark", htmlcheck.Text("⚡ fault")),
 			htmlcheck.In(".timeline .rows .added code"),
 			htmlcheck.In(".timeline a.place"),
-			htmlcheck.In(".finding details code", htmlcheck.Text("redeliver grade --replay "+f.Schedule+" core/charge-once .")),
+			htmlcheck.In(".finding > details code", htmlcheck.Text("redeliver grade --replay "+f.Schedule+" core/charge-once .")),
 			htmlcheck.In(".coverage tbody th", htmlcheck.Text("Every record delivered once")),
 			htmlcheck.In(".skipped", htmlcheck.Contains("Two instances in every order")),
 			htmlcheck.In("#stdout + pre", htmlcheck.Contains("charging")),
@@ -283,8 +300,10 @@ func TestSubmission(t *testing.T) {
 		b.grader.say("redelivery")
 		until(t, v.stream(t, path+"/events", "3"), "id: 4")
 		htmlcheck.Page(t, v.get(t, path, http.StatusOK).body,
-			htmlcheck.In(".phases", htmlcheck.Text("The grading ended without a result and was started again (attempt 2). "+
-				"This is a fault of the server, not of your code. A record delivered again: 3 schedules, 1 failed")))
+			htmlcheck.In(".phases .note", htmlcheck.Text("The grading ended without a result and was started again (attempt 2). "+
+				"This is a fault of the server, not of your code.")),
+			htmlcheck.Count(".phases .done", 1), // what the first attempt had done counts no more
+			htmlcheck.In(".phases .done", htmlcheck.Text("✗ A record delivered again: 3 schedules, 1 failed")))
 	})
 
 	t.Run("OthersGetNotFound", func(t *testing.T) {

@@ -30,6 +30,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/", s.languageChoose)
 	get(e, "/exercises/*", s.languageChoose)
 	get(e, "/submissions/*", s.languageChoose)
+	get(e, "/runs/*", s.languageChoose)
 
 	site := e.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)
@@ -44,4 +45,6 @@ func (s *Server) routes(e *echo.Echo) {
 
 	get(site, "/submissions/:id", s.submissionShow)
 	site.GET("/submissions/:id/events", s.submissionEvents)
+
+	get(site, "/runs/:token", s.runShow)
 }

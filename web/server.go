@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redeliver/exercises"
+	"redeliver/grader/verdict"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
 	"redeliver/web/views/locale"
@@ -32,6 +33,10 @@ type Queue interface {
 	Submit(ctx context.Context, s jobs.Submission) (jobs.Receipt, error)
 	Watch(id int64) (changes <-chan struct{}, stop func())
 	Preparing() string
+	// Replay runs the one schedule of a token; Replayed returns what it has
+	// shown before.
+	Replay(ctx context.Context, r jobs.Request) (verdict.Verdict, error)
+	Replayed(token string) (verdict.Verdict, bool)
 }
 
 // Config holds what the operator decides. Zero values mean the defaults that
@@ -48,6 +53,8 @@ type Config struct {
 	// NewBrowsersPerHour bounds the browsers of one address that write for the
 	// first time; 60.
 	NewBrowsersPerHour int
+	// RunsPerMinute bounds the schedules that one address has run again; 20.
+	RunsPerMinute int
 	// MaxStreams bounds the event streams that are open at once; 1000.
 	MaxStreams int
 	Now        func() time.Time
@@ -57,6 +64,7 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.PostsPerMinute = cmp.Or(c.PostsPerMinute, 30)
 	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
+	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
 	if c.Now == nil {
 		c.Now = time.Now
@@ -77,6 +85,7 @@ type Server struct {
 	texts   texts
 
 	newBrowsers *limiter
+	runs        *limiter
 	streams     chan struct{} // holds one entry for each open stream
 	closing     chan struct{} // closed when the server begins to stop
 	handler     http.Handler
@@ -97,6 +106,7 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	s := &Server{
 		cfg: cfg, store: st, queue: q, catalog: c, words: words, texts: rendered,
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
+		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		streams:     make(chan struct{}, cfg.MaxStreams),
 		closing:     make(chan struct{}),
 	}

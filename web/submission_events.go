@@ -142,6 +142,12 @@ func (es *eventStream) look(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 	}
+	// Before the phases, whose id says that everything up to it has come.
+	if m.First != nil && m.FirstAt > es.after && !m.Done {
+		if err := writeEvent(ctx, &out, "finding", 0, views.SubmissionFinding(es.page, m)); err != nil {
+			return false, err
+		}
+	}
 	if m.LastStep > es.after {
 		if err := writeEvent(ctx, &out, "phases", m.LastStep, views.SubmissionPhases(m)); err != nil {
 			return false, err

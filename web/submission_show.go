@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
+	"redeliver/grader/schedule"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
 	"redeliver/web/views"
@@ -52,6 +54,7 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 		}
 		state.Waiting = waiting
 	}
+	state.Planned = s.planned(sub.Exercise)
 	steps, err := s.store.Steps(ctx, sub.ID)
 	if err != nil {
 		return views.SubmissionState{}, err
@@ -62,7 +65,15 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 			return views.SubmissionState{}, err
 		}
 		state.Steps = append(state.Steps, views.Progress(p))
-		state.LastStep = step.Number
+		state.StepNumbers = append(state.StepNumbers, step.Number)
 	}
 	return state, nil
+}
+
+// planned lists the phases that a grading of an exercise runs.
+func (s *Server) planned(exercise string) []string {
+	e, ok := s.catalog.Exercise(exercise)
+	return slices.DeleteFunc(schedule.Phases(), func(phase string) bool {
+		return ok && e.Phases != nil && phase != schedule.HappyPath && !slices.Contains(e.Phases, phase)
+	})
 }

@@ -10,6 +10,7 @@ minify() {
 }
 minify node_modules/htmx.org/dist/htmx.js ../lib/htmx.js
 minify node_modules/htmx-ext-sse/dist/sse.js ../lib/sse.js
+minify timeline.js ../lib/timeline.js
 
 # A minifier keeps no licence, so they stand beside the scripts.
 for name in htmx.org htmx-ext-sse; do

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"redeliver/grader/verdict"
 )
@@ -15,6 +16,9 @@ import (
 const (
 	maxWaitingReplays = 4       // beside the one that runs
 	maxReplayCache    = 8 << 20 // bytes of verdicts as JSON
+	// replayTime bounds one replay with its wait; it ends before the server gives
+	// up writing the answer.
+	replayTime = 20 * time.Second
 )
 
 // ErrBusy refuses a replay because others run and wait, or because the compiler
@@ -49,8 +53,7 @@ func newReplays() replays {
 func (q *Queue) Replayed(token string) (verdict.Verdict, bool) { return q.replays.cache.get(token) }
 
 // Replay runs the one schedule that r.Replay names, unless its result is still
-// known. One runs at a time in a process and few wait; more get ErrBusy. It
-// takes no longer than a grading may.
+// known. One runs at a time in a process and few wait; more get ErrBusy.
 func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) {
 	if q.grader == nil {
 		return verdict.Verdict{}, ErrNoGrader
@@ -64,13 +67,15 @@ func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) 
 	default:
 		return verdict.Verdict{}, ErrBusy
 	}
-	ctx, cancel := context.WithTimeout(ctx, q.cfg.JobTimeout)
+	ctx, cancel := context.WithTimeout(ctx, replayTime)
 	defer cancel()
 	select {
 	case q.replays.turn <- struct{}{}:
 		defer func() { <-q.replays.turn }()
 	case <-ctx.Done():
 		return verdict.Verdict{}, fmt.Errorf("wait for a replay: %w", ctx.Err())
+	case <-q.stopping:
+		return verdict.Verdict{}, ErrBusy
 	}
 	if v, ok := q.Replayed(r.Replay); ok { // whoever ran before wanted the same
 		return v, nil

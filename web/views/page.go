@@ -17,7 +17,8 @@ type Page struct {
 	Words       locale.Words
 	Title       string // the page's, without the name of the site
 	Description string // one sentence for search engines
-	Live        bool   // loads htmx and its event streams
+	Live        bool   // loads event streams
+	Timeline    bool   // loads what makes a timeline walkable
 	Refresh     bool   // reloads without script until the page is complete
 }
 

@@ -10,7 +10,7 @@ type ProblemModel struct {
 }
 
 // problemStatuses are those that have words of their own.
-var problemStatuses = [...]int{400, 403, 404, 405, 413, 429, 500, 503}
+var problemStatuses = [...]int{400, 403, 404, 405, 410, 413, 429, 500, 503}
 
 // NewProblem builds the model of Problem for an HTTP status. maxBytes is the
 // limit that the page for 413 names.

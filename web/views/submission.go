@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"redeliver/grader/verdict"
@@ -24,8 +25,10 @@ type SubmissionState struct {
 	Attempt   int // 0: it waits
 	Waiting   int // submissions before it
 	Preparing bool
+	Planned   []string // the phases that will run, by name
 	Steps     []Progress
-	LastStep  int64
+	// StepNumbers are those of Steps, which only grow.
+	StepNumbers []int64
 	Verdict   *verdict.Verdict // nil: not graded yet
 }
 
@@ -43,10 +46,21 @@ type SubmissionModel struct {
 
 // ProgressModel is how far a grading has come; it changes while it is looked at.
 type ProgressModel struct {
-	Status   string   // one sentence
-	Lines    []string // the phases that have ended, and what else happened
+	Status string   // one sentence
+	Notes  []string // what went wrong on the way
+	// Phases are listed from the beginning, so that nothing moves when one ends.
+	Phases   []PhaseLine
+	First    *FindingModel // the first finding, or nil
+	FirstAt  int64         // the step that brought it
 	LastStep int64
 	Done     bool
+}
+
+// PhaseLine is a phase that has ended, or will run.
+type PhaseLine struct {
+	Text string
+	Done bool
+	Sign string // a mark beside the words
 }
 
 // NewSubmission builds the model of Submission. notice is the name of a notice
@@ -56,6 +70,7 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 	p.Title = t.say("submission.title", "Title", s.Title)
 	p.Description = t.say("submission.description", "Title", s.Title)
 	p.Live, p.Refresh = s.Verdict == nil, s.Verdict == nil
+	p.Timeline = p.Live || len(s.Verdict.Findings) > 0
 	progress, err := NewProgress(p, s)
 	t.keep(err)
 	m := SubmissionModel{
@@ -71,22 +86,52 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 	return m, t.err
 }
 
-// NewProgress builds the model of SubmissionStatus and SubmissionPhases.
+// NewProgress builds the models of SubmissionStatus, SubmissionPhases and
+// SubmissionFinding.
 func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 	t := text{words: p.Words}
-	m := ProgressModel{Status: t.status(s), LastStep: s.LastStep, Done: s.Verdict != nil}
-	if s.Attempt > 1 {
-		m.Lines = append(m.Lines, t.say("submission.again", "N", s.Attempt))
+	m := ProgressModel{Done: s.Verdict != nil}
+	if n := len(s.StepNumbers); n > 0 {
+		m.LastStep = s.StepNumbers[n-1]
 	}
-	for _, step := range s.Steps {
+	if s.Attempt > 1 {
+		m.Notes = append(m.Notes, t.say("submission.again", "N", s.Attempt))
+	}
+	ended := map[string]verdict.Coverage{}
+	names := slices.Clone(s.Planned)
+	for i, step := range s.Steps {
 		if c := step.Coverage; c != nil {
-			m.Lines = append(m.Lines, t.count("submission.phase-line", c.Schedules, "Phase", t.name("phase", c.Phase), "Failed", c.Failed))
+			ended[c.Phase] = *c
+			if !slices.Contains(names, c.Phase) {
+				names = append(names, c.Phase)
+			}
 		}
 		if step.Finding != nil {
-			m.Lines = append(m.Lines, t.say("submission.first-finding", "Message", step.Finding.Message))
+			// The code is not on the page yet, so its lines cannot be linked.
+			f := t.finding(*step.Finding, s.Exercise, nil)
+			m.First, m.FirstAt = &f, s.StepNumbers[i]
 		}
 	}
+	for _, name := range names {
+		c, ok := ended[name]
+		m.Phases = append(m.Phases, t.phaseLine(name, c, ok))
+	}
+	m.Status = t.status(s)
+	if m.First != nil && !m.Done {
+		m.Status = m.Status + " " + t.say("submission.found")
+	}
 	return m, t.err
+}
+
+func (t *text) phaseLine(name string, c verdict.Coverage, ended bool) PhaseLine {
+	if !ended {
+		return PhaseLine{Text: t.name("phase", name), Sign: "…"}
+	}
+	line := PhaseLine{Done: true, Sign: "✓", Text: t.count("submission.phase-line", c.Schedules, "Phase", t.name("phase", name), "Failed", c.Failed)}
+	if c.Failed > 0 {
+		line.Sign = "✗"
+	}
+	return line
 }
 
 func (t *text) status(s SubmissionState) string {
@@ -152,20 +197,20 @@ func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
 	}
 	for _, f := range v.Findings {
 		source.mark(f.File, f.Line)
-		m := t.finding(f, source)
-		if f.Schedule != "" {
-			m.Replay = "redeliver grade --replay " + f.Schedule + " " + v.Exercise + " ."
-		}
-		r.Findings = append(r.Findings, m)
+		r.Findings = append(r.Findings, t.finding(f, v.Exercise, source))
 	}
 	r.Coverage, r.Skipped = t.coverage(v)
 	return r
 }
 
-func (t *text) finding(f verdict.Finding, source Source) FindingModel {
+func (t *text) finding(f verdict.Finding, exercise string, source Source) FindingModel {
 	m := FindingModel{
 		Finding: f, KindText: t.name("kind", string(f.Kind)),
-		Link: source.Link(f.File, f.Line), Timeline: NewTimeline(f.Trace, source),
+		Link: source.Link(f.File, f.Line), Timeline: t.timeline(f.Trace, source),
+	}
+	m.Timeline.Run, m.Timeline.Twin = f.Schedule, f.PassingTwin
+	if f.Schedule != "" {
+		m.Replay = "redeliver grade --replay " + f.Schedule + " " + exercise + " ."
 	}
 	if f.Phase != "" {
 		m.Where = t.name("phase", f.Phase)

@@ -1,59 +1,147 @@
 package views
 
 import (
-	"slices"
+	"fmt"
+	"strconv"
 	"strings"
 
+	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
 )
 
-// Timeline is a trace laid out in lanes: the first instance, then Kafka and the
-// database, then the other instances.
+// Timeline is the model of a trace as a picture, a table and files.
 type Timeline struct {
-	Lanes []string // names of the lanes; middleLane stands for Kafka and the database
-	Rows  []TimelineRow
+	Lanes  []string // names; trace.Middle stands for Kafka and the database
+	Blocks []TimelineBlock
+	// Run is the replay token of the schedule, Twin that of the nearest one that
+	// passes; empty without.
+	Run  string
+	Twin string
 }
 
-// middleLane is the lane of what is no instance.
-const middleLane = ""
+// TimelineBlock is one row, or rows that are folded into one.
+type TimelineBlock struct {
+	Folded bool
+	Text   string // "3 steps of A", when folded
+	Lines  []trace.Line
+	Rows   []TimelineRow
+}
 
 // TimelineRow is one step of a trace.
 type TimelineRow struct {
-	verdict.Step
-	Lane string // the name in Timeline.Lanes
-	// Process is the name of the process if it is not the lane's first: "A2" is
-	// what runs in lane A after a crash.
-	Process string
-	Fault   bool
-	Link    SourceLink
+	trace.Row
+	Link SourceLink
 }
 
-// NewTimeline lays out a trace. Links lead into source.
-func NewTimeline(trace []verdict.Step, source Source) Timeline {
+// timeline lays out a trace. Links lead into source.
+func (t *text) timeline(steps []verdict.Step, source Source) Timeline {
+	laid := trace.NewTimeline(steps)
 	var tl Timeline
-	var instances []string
-	for _, step := range trace {
-		lane := laneOf(step.Lane)
-		if lane != middleLane && !slices.Contains(instances, lane) {
-			instances = append(instances, lane)
-		}
-		row := TimelineRow{Step: step, Lane: lane, Fault: isFault(step.Event), Link: source.Link(step.File, step.Line)}
-		if step.Lane != lane {
-			row.Process = step.Lane
-		}
-		tl.Rows = append(tl.Rows, row)
+	for _, l := range laid.Lanes {
+		tl.Lanes = append(tl.Lanes, l.Name)
 	}
-	slices.Sort(instances)
-	tl.Lanes = slices.Insert(instances, min(1, len(instances)), middleLane)
+	for _, b := range laid.Blocks() {
+		block := TimelineBlock{Folded: b.Folded}
+		for _, r := range b.Rows {
+			block.Rows = append(block.Rows, TimelineRow{Row: r, Link: source.Link(r.Step.File, r.Step.Line)})
+		}
+		if b.Folded {
+			block.Text = t.count("timeline.folded", len(b.Rows), "Name", b.Rows[0].Step.Lane)
+			block.Lines = around(b.Rows)
+		}
+		tl.Blocks = append(tl.Blocks, block)
+	}
 	return tl
 }
 
-// laneOf takes the number from the name of a process: A2 runs where A ran.
-func laneOf(process string) string { return strings.TrimRight(process, "0123456789") }
+// around is the lines of a fold: as they come in and as they go out.
+func around(rows []trace.Row) []trace.Line {
+	first, last := rows[0].Lines, rows[len(rows)-1].Lines
+	lines := make([]trace.Line, len(first))
+	for i := range lines {
+		lines[i] = trace.Line{Before: first[i].Before, After: last[i].After}
+	}
+	return lines
+}
 
-// isFault tells what the grader did to the process or to Kafka from what the
-// submission did.
-func isFault(event string) bool { return event == "crash" || event == "fault" || event == "limit" }
+// Rows lists all rows, folded or not.
+func (tl Timeline) Rows() (rows []TimelineRow) {
+	for _, b := range tl.Blocks {
+		rows = append(rows, b.Rows...)
+	}
+	return rows
+}
+
+// middle is the index of the lane of Kafka and the database.
+func (tl Timeline) middle() int {
+	for i, name := range tl.Lanes {
+		if name == trace.Middle {
+			return i
+		}
+	}
+	return 0
+}
+
+// The picture has no fixed width: places across it are parts of it, places down
+// it are pixels. So it needs neither a script nor a style of its own to fit.
+
+// laneX is where a lane stands.
+func (tl Timeline) laneX(lane int) string {
+	return fmt.Sprintf("%.4g%%", (float64(lane)+0.5)*100/float64(len(tl.Lanes)))
+}
+
+// headY is where the sign of a step stands: beside the first line of its text.
+const headY = "18"
+
+// Shapes around their own point, as paths.
+const (
+	shapeRight   = "M-9 -5 L-1 0 L-9 5"
+	shapeLeft    = "M9 -5 L1 0 L9 5"
+	shapeCross   = "M-7 -7 L7 7 M7 -7 L-7 7"
+	shapeDiamond = "M0 -8 L8 0 L0 8 L-8 0 Z"
+	shapeFlash   = "M2 -9 L-6 2 L-1 2 L-3 9 L6 -3 L1 -3 Z"
+)
+
+// head is the tip of an arrow from one lane to another.
+func head(from, to int) string {
+	if from < to {
+		return shapeRight
+	}
+	return shapeLeft
+}
+
+// sign is the shape that marks what a step is, and its class; no shape for an
+// ordinary step, which is a dot.
+func sign(r TimelineRow) (shape, class string) {
+	switch {
+	case r.Step.Event == trace.Crash:
+		return shapeCross, "tl-crash"
+	case r.Fault:
+		return shapeFlash, "tl-flash"
+	case r.Step.Decisive:
+		return shapeDiamond, "tl-diamond"
+	default:
+		return "", "tl-dot"
+	}
+}
+
+func signShape(r TimelineRow) string { shape, _ := sign(r); return shape }
+
+func signClass(r TimelineRow) string { _, class := sign(r); return class }
+
+// laneClass gives each instance a colour; the middle has none.
+func (tl Timeline) laneClass(lane int) string {
+	if tl.Lanes[lane] == trace.Middle {
+		return "tl-middle"
+	}
+	if lane > tl.middle() {
+		lane-- // the middle is no instance
+	}
+	return "tl-lane-" + strconv.Itoa(lane%3)
+}
+
+// startsLife says that a process begins in a step which is not the lane's first.
+func (r TimelineRow) startsLife() bool { return r.Step.Event == trace.Restart }
 
 // rowClass tells an added row difference from a removed and a changed one.
 func rowClass(difference string) string {

@@ -49,3 +49,23 @@ func WithNotice(u templ.SafeURL, notice string) templ.SafeURL {
 	}
 	return u + templ.SafeURL("?notice="+url.QueryEscape(notice))
 }
+
+// RunURL is the page of one schedule, which is run again to be shown.
+func RunURL(lang, token string) templ.SafeURL {
+	return HomeURL(lang) + templ.SafeURL("runs/"+url.PathEscape(token))
+}
+
+// RunFile is the ending of a run's address that gives its timeline as a file.
+type RunFile string
+
+// The files of a run.
+const (
+	TextFile    RunFile = ".txt"
+	MermaidFile RunFile = ".mmd"
+	JSONFile    RunFile = ".json"
+)
+
+// RunFileURL is the timeline of a run as a file.
+func RunFileURL(lang, token string, f RunFile) templ.SafeURL {
+	return RunURL(lang, token) + templ.SafeURL(f)
+}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/a-h/templ"
 
 	"redeliver/grader/verdict"
 	"redeliver/web/views/htmlcheck"
@@ -21,84 +21,101 @@ func english(t *testing.T) Page {
 	return Page{Words: c.Words("en")}
 }
 
-func TestNewTimeline(t *testing.T) {
-	t.Parallel()
-	source := NewSource([]FileModel{{Name: "handler.go", Content: "one\ntwo\n"}})
-	step := func(lane, event string) verdict.Step { return verdict.Step{Lane: lane, Event: event} }
-
-	for _, tc := range []struct {
-		name      string
-		trace     []verdict.Step
-		lanes     []string
-		processes []string
-	}{
-		{"OneInstance", []verdict.Step{step("A", "deliver"), step("", "check")}, []string{"A", ""}, []string{"", ""}},
-		{"TwoInstances", []verdict.Step{step("B", "sql"), step("A", "sql")}, []string{"A", "", "B"}, []string{"", ""}},
-		{"RestartStaysInItsLane", []verdict.Step{step("A", "crash"), step("A2", "restart")}, []string{"A", ""}, []string{"", "A2"}},
-		{"ThreeInstances", []verdict.Step{step("A", "sql"), step("C2", "sql"), step("B", "sql")}, []string{"A", "", "B", "C"}, []string{"", "C2", ""}},
-		{"NoInstance", []verdict.Step{step("", "produce")}, []string{""}, []string{""}},
-		{"Empty", nil, []string{""}, nil},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			tl := NewTimeline(tc.trace, source)
-			var processes []string
-			for _, r := range tl.Rows {
-				processes = append(processes, r.Process)
-			}
-			if diff := cmp.Diff(tc.lanes, tl.Lanes) + cmp.Diff(tc.processes, processes); diff != "" {
-				t.Error(diff)
-			}
-		})
+// laid is the model of a timeline as the pages build it.
+func laid(t *testing.T, steps []verdict.Step, source Source) Timeline {
+	t.Helper()
+	words := text{words: english(t).Words}
+	tl := words.timeline(steps, source)
+	if words.err != nil {
+		t.Fatal(words.err)
 	}
-
-	t.Run("FaultsStandOut", func(t *testing.T) {
-		t.Parallel()
-		for event, want := range map[string]bool{"crash": true, "fault": true, "limit": true, "sql": false, "restart": false, "check": false} {
-			if got := NewTimeline([]verdict.Step{step("A", event)}, source).Rows[0].Fault; got != want {
-				t.Errorf("%s: %v", event, got)
-			}
-		}
-	})
-
-	t.Run("LinesAreLinked", func(t *testing.T) {
-		t.Parallel()
-		for want, s := range map[SourceLink]verdict.Step{
-			{Label: "handler.go:2", URL: "#f0-L2"}: {File: "handler.go", Line: 2},
-			{Label: "handler.go:3"}:                {File: "handler.go", Line: 3}, // not on the page
-			{Label: "other.go:1"}:                  {File: "other.go", Line: 1},
-			{Label: "handler.go"}:                  {File: "handler.go"},
-			{}:                                     {Line: 1},
-		} {
-			if got := NewTimeline([]verdict.Step{s}, source).Rows[0].Link; got != want {
-				t.Errorf("%s:%d: %+v, want %+v", s.File, s.Line, got, want)
-			}
-		}
-	})
+	return tl
 }
 
-// Both lanes of two instances, a restart and row differences, as HTML.
-func TestTimelineTable(t *testing.T) {
+func TestTimelineLinks(t *testing.T) {
 	t.Parallel()
-	tl := NewTimeline([]verdict.Step{
+	source := NewSource([]FileModel{{Name: "handler.go", Content: "one\ntwo\n"}})
+	for want, s := range map[SourceLink]verdict.Step{
+		{Label: "handler.go:2", URL: "#f0-L2"}: {File: "handler.go", Line: 2},
+		{Label: "handler.go:3"}:                {File: "handler.go", Line: 3}, // not on the page
+		{Label: "other.go:1"}:                  {File: "other.go", Line: 1},
+		{Label: "handler.go"}:                  {File: "handler.go"},
+		{}:                                     {Line: 1},
+	} {
+		if got := laid(t, []verdict.Step{s}, source).Rows()[0].Link; got != want {
+			t.Errorf("%s:%d: %+v, want %+v", s.File, s.Line, got, want)
+		}
+	}
+}
+
+// twoInstances is a story with row differences, a lock wait, a crash and a
+// restart.
+func twoInstances() []verdict.Step {
+	return []verdict.Step{
 		{Step: 1, Lane: "A", Event: "sql", Text: "INSERT <x>", Rows: []string{"+charges(1)", "-charges(2)", "charges(3): a → b"}},
 		{Step: 2, Lane: "B", Event: "sql", Text: "SELECT 1", Decisive: true},
-		{Step: 3, Lane: "A2", Event: "restart", Text: "A new process starts."},
-		{Step: 4, Event: "produce", Text: "The producer sends again."},
-	}, nil)
+		{Step: 3, Lane: "A", Event: "crash", Text: "A dies."},
+		{Step: 4, Lane: "A2", Event: "restart", Text: "A new process starts."},
+		{Step: 5, Event: "produce", Text: "The producer sends again."},
+		{Step: 6, Lane: "A2", Event: "deliver", Text: "A2 receives it again."},
+		{Step: 7, Lane: "B", Event: "sql", Text: "BEGIN → SQLITE_BUSY"},
+	}
+}
+
+func rendered(t *testing.T, c templ.Component) string {
+	t.Helper()
 	var b strings.Builder
-	if err := timelineTable(english(t), tl).Render(t.Context(), &b); err != nil {
+	if err := c.Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
-	htmlcheck.Page(t, b.String(), htmlcheck.NothingInline,
+	return b.String()
+}
+
+func TestTimelineTable(t *testing.T) {
+	t.Parallel()
+	htmlcheck.Page(t, rendered(t, timelineTable(english(t), laid(t, twoInstances(), nil))), htmlcheck.NothingInline,
 		htmlcheck.In("thead", htmlcheck.Text("Step Instance A Kafka and database Instance B")),
 		htmlcheck.In("tbody tr:nth-child(1) td:nth-child(2) code", htmlcheck.Text("INSERT <x>")),
 		htmlcheck.In("tbody tr:nth-child(1) td:nth-child(3)", htmlcheck.Contains("+charges(1) -charges(2) charges(3): a → b")),
 		htmlcheck.In(".rows .removed", htmlcheck.Text("-charges(2)")), htmlcheck.In(".rows .changed"),
 		htmlcheck.In("tbody tr:nth-child(1) td:nth-child(4).empty"),
 		htmlcheck.In("tbody tr.decisive td:nth-child(4) .decisive-mark"),
-		htmlcheck.In("tbody tr:nth-child(3) td:nth-child(2) .process", htmlcheck.Text("A2")),
-		htmlcheck.In("tbody tr:nth-child(4) td:nth-child(3)", htmlcheck.Contains("The producer sends again.")))
+		htmlcheck.In("tbody tr:nth-child(4) td:nth-child(2) .process", htmlcheck.Text("A2")),
+		htmlcheck.In("tbody tr:nth-child(5) td:nth-child(3)", htmlcheck.Contains("The producer sends again.")))
+}
+
+func TestTimelinePicture(t *testing.T) {
+	t.Parallel()
+	htmlcheck.Page(t, rendered(t, timelinePicture(english(t), laid(t, twoInstances(), nil))), htmlcheck.NothingInline,
+		htmlcheck.In(".tl.tl-wide[data-timeline]", htmlcheck.Attr("tabindex", "0")),
+		htmlcheck.Count(".tl-head text", 3), htmlcheck.Count(".tl-row", 7),
+		// From A, a sixth across, to the middle.
+		htmlcheck.In(".tl-row:nth-child(1) .tl-arrow", htmlcheck.Attr("x1", "16.67%"), htmlcheck.Attr("x2", "50%")),
+		htmlcheck.In(".tl-row:nth-child(1) .tl-tip", htmlcheck.Attr("d", shapeRight)),
+		htmlcheck.In(".tl-row:nth-child(2) .tl-arrow", htmlcheck.Attr("x1", "83.33%"), htmlcheck.Attr("x2", "50%")),
+		htmlcheck.In(".tl-row:nth-child(2) .tl-tip", htmlcheck.Attr("d", shapeLeft)),
+		htmlcheck.In(".tl-row:nth-child(6) .tl-arrow", htmlcheck.Attr("x1", "50%"), htmlcheck.Attr("x2", "16.67%")),
+		htmlcheck.In(".tl-row:nth-child(6) .again-mark"),
+		htmlcheck.In(".tl-row:nth-child(7) .tl-waits"),
+		htmlcheck.In(".tl-row:nth-child(3).is-fault .tl-crash"), htmlcheck.NotIn(".tl-row:nth-child(3) .tl-arrow"),
+		htmlcheck.In(".tl-row:nth-child(4) svg text", htmlcheck.Text("A2")),
+		// A's line ends at the sign of the crash.
+		htmlcheck.In(".tl-row:nth-child(3) .tl-line.tl-lane-0", htmlcheck.Attr("y2", "18")),
+		htmlcheck.Count(".tl-row:nth-child(3) .tl-line.tl-lane-0", 1),
+		htmlcheck.In(".tl-row:nth-child(1) .rows .added code", htmlcheck.Text("+charges(1)")),
+		htmlcheck.NotIn("details"))
+}
+
+func TestTimelineFolds(t *testing.T) {
+	t.Parallel()
+	var steps []verdict.Step
+	for i := range 14 {
+		steps = append(steps, verdict.Step{Step: i + 1, Lane: "A", Event: "sql", Text: "SELECT 1", Decisive: i == 0 || i == 13})
+	}
+	htmlcheck.Page(t, rendered(t, timelinePicture(english(t), laid(t, steps, nil))), htmlcheck.NothingInline,
+		htmlcheck.Count(".tl > .tl-steps > li", 3),
+		htmlcheck.In(".tl-fold details:not([open]) summary", htmlcheck.Text("12 steps of A")),
+		htmlcheck.Count(".tl-fold .tl-row", 12))
 }
 
 // A verdict of a newer grader has names that this program has no words for.
@@ -171,6 +188,8 @@ func TestURLs(t *testing.T) {
 		"/en/exercises/a/b%3F%2F":                    string(ExerciseURL("en", "a/b?/")),
 		"/en/submissions/a%2F..%3Fb":                 string(SubmissionURL("en", "a/..?b")),
 		"/en/submissions/x/events?after=7":           string(EventsURL("en", "x", 7)),
+		"/en/runs/rd1.x-_.0a":                        string(RunURL("en", "rd1.x-_.0a")),
+		"/en/runs/rd1.x.0a.mmd":                      string(RunFileURL("en", "rd1.x.0a", MermaidFile)),
 		"/en/submissions/x?notice=stored":            string(WithNotice(SubmissionURL("en", "x"), "stored")),
 		"/en/exercises/core/charge-once?version=3":   string(ExerciseVersionURL("en", "core/charge-once", 3)),
 		"/en/exercises/core/charge-once/submissions": string(SubmitURL("en", "core/charge-once")),

@@ -95,7 +95,7 @@ func text(n *html.Node) string {
 
 func isBlock(element string) bool {
 	switch element {
-	case "p", "li", "td", "th", "tr", "div", "pre", "h1", "h2", "h3", "h4", "section", "article", "label", "br":
+	case "p", "li", "dt", "dd", "td", "th", "tr", "div", "pre", "h1", "h2", "h3", "h4", "section", "article", "label", "br":
 		return true
 	default:
 		return false
