@@ -29,7 +29,7 @@ const (
 func Phases() []string {
 	return []string{
 		HappyPath, Redelivery, ProducerDuplicate, CrashPoints, Zombie, TransientErrors, LostReplies, TwoRecords,
-		Interleavings, DoubleCrash, CrashAndInterleave, ClockJumps, RewindPhase, Random,
+		Interleavings, DoubleCrash, CrashAndInterleave, ClockJumps, RewindPhase, Cluster, Random,
 	}
 }
 
@@ -97,6 +97,13 @@ func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
 			on(One, Deviation{last + 1, JumpDay}, Deviation{last + 1, Rewind}),
 			on(One, Deviation{last + 1, JumpWeek}, Deviation{last + 1, Rewind}),
 		}
+	case Cluster: // paused before its first and before its last call
+		for _, scenario := range Scenarios() {
+			sets = append(sets, on(All, Deviation{max(last, 1), scenario}))
+			if scenario == Evicted || scenario == SessionEnds {
+				sets = append(sets, on(All, Deviation{1, scenario}))
+			}
+		}
 	case Random:
 		sets, complete = random(f), false
 	}
@@ -117,7 +124,7 @@ func each(from, to int, f func(at int) Schedule) []Schedule {
 }
 
 // maxCombined bounds the schedules of the phases with two faults.
-const maxCombined = 60
+const maxCombined = 24
 
 // doubleCrashes crashes the recovery at each of its points, once for each
 // distinct durable state after the first crash: equal states have equal futures,

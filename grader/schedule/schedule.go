@@ -50,6 +50,16 @@ const (
 	// retention of a day, and past the retention of a topic.
 	JumpDay  Action = "jump-25h"
 	JumpWeek Action = "jump-8d"
+	// The scenarios of the phase cluster, played by real members of a group in
+	// virtual time; At is the effect of A's first delivery, from 1, before which it
+	// is paused. Package grader/cluster/members has the scripts.
+	Evicted      Action = "evicted-while-processing"
+	SessionEnds  Action = "session-timeout"
+	FencedCommit Action = "fenced-commit"
+	EagerMove    Action = "eager-rebalance"
+	Cooperative  Action = "cooperative-rebalance"
+	MemberCrash  Action = "crash-of-a-member"
+	LostAnswer   Action = "lost-commit-answer"
 	// Rewind puts the group back to the first offset after everything has been
 	// committed.
 	Rewind Action = "rewind"
@@ -57,7 +67,12 @@ const (
 
 // actions in the order in which several at one effect happen.
 func actions() []Action {
-	return []Action{JumpDay, JumpWeek, Rewind, Rebalance, Crash, Fail, Lose, Switch}
+	return append([]Action{JumpDay, JumpWeek, Rewind, Rebalance, Crash, Fail, Lose, Switch}, Scenarios()...)
+}
+
+// Scenarios are the actions of the phase cluster.
+func Scenarios() []Action {
+	return []Action{Evicted, SessionEnds, FencedCommit, EagerMove, Cooperative, MemberCrash, LostAnswer}
 }
 
 // Deviation is one departure. Effects are counted over the whole schedule, all

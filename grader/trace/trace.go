@@ -26,6 +26,7 @@ const (
 	Limit        = "limit"
 	Leak         = "leak"
 	Check        = "check"
+	Group        = "group" // joined, assigned, left
 )
 
 // Recorder collects the steps of one schedule.

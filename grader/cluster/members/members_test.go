@@ -196,7 +196,7 @@ func TestRecordIsTheCallers(t *testing.T) {
 		Topic: "payments", Partition: 2, Key: []byte("k"), Value: []byte("v"), Timestamp: at,
 		Headers: []kgo.RecordHeader{{Key: "event-id", Value: []byte("e")}},
 	}}
-	_, err := members.Run(t.Context(), scenario(t, "crash"), in, members.Options{}, func(_ context.Context, d *members.Delivery) error {
+	_, err := members.Run(t.Context(), scenario(t, "crash-of-a-member"), in, members.Options{}, func(_ context.Context, d *members.Delivery) error {
 		r := d.Record
 		got := fmt.Sprintf("%s/%d@%d %s=%s %s=%s %v", r.Topic, r.Partition, r.Offset, r.Key, r.Value, r.Headers[0].Key, r.Headers[0].Value, r.Timestamp.Equal(at))
 		if want := "payments/2@0 k=v event-id=e true"; got != want {
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 		{"BWhileAIsPaused", "evicted-while-processing", func(d *members.Delivery) bool { return d.Instance == "B" && d.Attempt == 2 }},
 		{"BWhileAIsFrozen", "session-timeout", func(d *members.Delivery) bool { return d.Instance == "B" && d.Attempt == 2 }},
 		{"BAfterAnEagerRebalance", "eager-rebalance", func(d *members.Delivery) bool { return d.Instance == "B" && d.Attempt == 2 }},
-		{"Stuck", "crash", func(d *members.Delivery) bool { return d.Record.Offset == 1 }},
+		{"Stuck", "crash-of-a-member", func(d *members.Delivery) bool { return d.Record.Offset == 1 }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -369,7 +369,7 @@ func TestErrors(t *testing.T) {
 		}, "went on after a crash"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			story, err := members.Run(tc.ctx, scenario(t, "crash"), records(2), tc.opts, tc.handle)
+			story, err := members.Run(tc.ctx, scenario(t, "crash-of-a-member"), records(2), tc.opts, tc.handle)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("%v; want something with %q", err, tc.want)
 			}
@@ -378,7 +378,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := members.Run(t.Context(), scenario(t, "crash"), nil, members.Options{}, process); err == nil {
+	if _, err := members.Run(t.Context(), scenario(t, "crash-of-a-member"), nil, members.Options{}, process); err == nil {
 		t.Error("no records were accepted")
 	}
 }

@@ -46,7 +46,7 @@ func Scenarios() []Scenario {
 			deliveries: 1, generations: 2,
 		},
 		{ // A's process dies; nobody says goodbye, so B waits for the session's end.
-			Name: "crash", blocks: true,
+			Name: "crash-of-a-member", blocks: true,
 			steps:      []step{crashA, startB, assignB},
 			deliveries: 2, generations: 2,
 		},

@@ -1,0 +1,393 @@
+package grader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"redeliver/grader/cluster/bubble"
+	"redeliver/grader/cluster/members"
+	"redeliver/grader/guest/abi"
+	"redeliver/grader/ledger"
+	"redeliver/grader/sandbox"
+	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
+)
+
+// groupRun is a schedule of the phase cluster: two real members of a real group
+// in virtual time, of package members, whose handler is the guest. At most one of
+// the two runs at any moment; the other one is paused before an effect.
+type groupRun struct {
+	*run
+	began  time.Time // of the bubble's clock
+	parts  []*part
+	events []members.Event
+}
+
+// part is what one delivery did, in pieces: a pause begins a new one. The story's
+// events say in which order pieces of different deliveries came.
+type part struct {
+	d      *delivery
+	lane   *lane
+	pieces [][]verdict.Step
+	shown  int
+	ended  bool // the handler has returned
+}
+
+// errOver is what a handler answers once a problem has ended the schedule.
+var errOver = errors.New("the schedule is over")
+
+// scenarioOf finds the scenario of a schedule of the phase cluster.
+func scenarioOf(s schedule.Schedule) (sc members.Scenario, at int, ok bool) {
+	for _, sc := range members.Scenarios() {
+		for _, d := range s.Deviations {
+			if string(d.Do) == sc.Name {
+				return sc, d.At, true
+			}
+		}
+	}
+	return members.Scenario{}, 0, false
+}
+
+// runGroup plays a scenario. An error is ours.
+func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*result, error) {
+	sc, at, ok := scenarioOf(s)
+	if !ok {
+		return nil, fmt.Errorf("schedule %q has no scenario", s)
+	}
+	set, err := w.records(ctx, schedule.All)
+	if err != nil {
+		return nil, err
+	}
+	w.clock.Set(w.sub.start)
+	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil { //nolint:gosec // any 64 bits are a seed
+		return nil, err
+	}
+	g := &groupRun{run: &run{
+		world: w, schedule: s, options: o, set: set, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
+		out: &result{schedule: s, set: set, positions: o.positions},
+	}}
+	// Snapshots and instances are made out here: they outlive the bubble.
+	for _, name := range []string{"A", "B"} {
+		l := &lane{id: name}
+		g.lanes = append(g.lanes, l)
+		if err := g.startProcess(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	if g.out.problem == nil {
+		err = g.play(ctx, sc, at)
+	}
+	if err = errors.Join(err, g.stop(), w.broken); err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", s, err)
+	}
+	g.tell()
+	if err := g.judge(ctx); err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", s, err)
+	}
+	return g.out, nil
+}
+
+func (g *groupRun) play(ctx context.Context, sc members.Scenario, at int) error {
+	var records members.Records
+	for _, e := range g.eventsFor(schedule.All) {
+		records = append(records, recordOf(e))
+	}
+	story, err := members.Run(ctx, sc, records, members.Options{At: at, MaxDeliveries: maxAttempts}, g.handle)
+	if err != nil {
+		return err
+	}
+	g.events = story.Events
+	if story.Stuck && g.out.problem == nil && len(g.parts) > 0 {
+		last := g.parts[len(g.parts)-1]
+		g.stuck(last.lane, last.d)
+	}
+	return nil
+}
+
+// handle is one delivery: the guest runs from effect to effect, and before each
+// the scenario may pause it or end its process.
+func (g *groupRun) handle(ctx context.Context, md *members.Delivery) error {
+	if g.out.problem != nil {
+		return errOver
+	}
+	p, err := g.begin(md.Instance, md.Attempt, md.Record)
+	if err != nil {
+		return err
+	}
+	stop, err := p.lane.proc.start(ctx, p.d)
+	for err == nil && stop == nil {
+		g.keepTime()
+		if err := g.await(md, p); err != nil {
+			return err
+		}
+		if stop, err = g.perform(ctx, md, p); g.out.problem != nil {
+			return errOver
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return g.ended(ctx, p, stop)
+}
+
+func (g *groupRun) begin(instance string, attempt int, rec *kgo.Record) (*part, error) {
+	l := g.lanes[0]
+	if instance == "B" {
+		l = g.lanes[1]
+	}
+	event, err := g.set.eventAt(rec.Topic, rec.Partition, rec.Offset)
+	if err != nil {
+		return nil, err
+	}
+	d := &delivery{eventID: event.ID, record: abi.Record{
+		Topic: rec.Topic, Partition: rec.Partition, Offset: rec.Offset, Key: rec.Key, Value: rec.Value, Timestamp: rec.Timestamp,
+		NoPositions: !g.positions,
+	}}
+	for _, h := range rec.Headers {
+		d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
+	}
+	d.Offset, d.Attempt, d.Instance = rec.Offset, attempt, l.proc.name
+	l.current, l.busy = d, 0
+	p := &part{d: d, lane: l, pieces: make([][]verdict.Step, 1)}
+	g.parts = append(g.parts, p)
+	g.out.deliveries = append(g.out.deliveries, d)
+	return p, nil
+}
+
+// keepTime lets the group's clock and the guest's agree: what the guest has slept
+// passes for the group, and what has passed for the group passes for the guest.
+func (g *groupRun) keepTime() {
+	if bubble.Real {
+		return
+	}
+	if g.began.IsZero() {
+		g.began = time.Now()
+	}
+	ahead := g.clock.Now().Sub(g.sub.start) - time.Since(g.began)
+	if ahead > 0 {
+		time.Sleep(ahead) //nolint:forbidigo // virtual time of the bubble, which is what the guest's sleep is made of
+		return
+	}
+	g.clock.Advance(-ahead)
+}
+
+// await is the point before an effect at which the scenario may pause the guest
+// for minutes of virtual time, or end its process.
+func (g *groupRun) await(md *members.Delivery, p *part) error {
+	deliveries, effects := len(g.out.deliveries), len(g.out.effects)
+	err := md.Effect()
+	if len(g.out.deliveries) != deliveries || len(g.out.effects) != effects {
+		p.pieces = append(p.pieces, nil) // others went on meanwhile
+	}
+	g.keepTime()
+	if err == nil {
+		return nil
+	}
+	site := &crashSite{instance: p.lane.proc.name, after: g.lastLabel(p.lane), before: p.lane.nextLabel()}
+	p.lane.proc.kill()
+	if errors.Is(err, members.ErrCrashed) && g.out.crash == nil {
+		g.out.crash = site
+		p.d.Ended = "crashed before " + strings.TrimPrefix(site.before, "the ")
+	}
+	return errors.Join(err, g.ledger.Kill(p.lane.proc.name))
+}
+
+// perform performs the effect that the guest is parked at. Where it meets the
+// other one's lock it waits, as with a busy time-out, until that one is done.
+func (g *groupRun) perform(ctx context.Context, md *members.Delivery, p *part) (*sandbox.Stop, error) {
+	l := p.lane
+	e, err := readEffect(*l.proc.pending)
+	if err != nil {
+		l.proc.kill()
+		g.out.problem = &problem{kind: verdict.Crash, text: "The submission made a malformed call to the host."}
+		return nil, nil //nolint:nilnil,nilerr // it is the submission's, and the schedule ends with it
+	}
+	out, err := g.world.perform(ctx, l.proc.name, e)
+	if err == nil && out.busy {
+		if waited := md.Blocked(); waited == nil {
+			p.pieces = append(p.pieces, nil)
+			out, err = g.world.perform(ctx, l.proc.name, e)
+		} else if !errors.Is(waited, members.ErrNobody) {
+			return nil, waited
+		}
+	}
+	step := verdict.Step{Lane: l.proc.name, Event: trace.SQL, Text: e.text(), File: e.at.File, Line: e.at.Line, Rows: out.changes}
+	var limit *ledger.LimitError
+	if errors.As(err, &limit) {
+		l.proc.kill()
+		p.d.Ended = "was stopped"
+		g.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: e.at.File, line: e.at.Line, wall: true}
+		p.add(step, verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text})
+		return nil, nil //nolint:nilnil // the schedule ends with the problem
+	}
+	if err != nil {
+		return nil, err
+	}
+	if out.result != "" {
+		step.Text += " → " + out.result
+	}
+	g.out.effects = append(g.out.effects, done{
+		label: e.label(), instance: l.proc.name, attempt: p.d.Attempt, durable: out.access.Durable,
+		Step: schedule.Step{Lane: slices.Index(g.lanes, l), Reads: out.access.Reads, Writes: out.access.Writes},
+	})
+	p.add(step)
+	return l.proc.answer(ctx, out.reply)
+}
+
+func (p *part) add(steps ...verdict.Step) {
+	last := len(p.pieces) - 1
+	p.pieces[last] = append(p.pieces[last], steps...)
+}
+
+// ended sees what the handler did, and returns its error.
+func (g *groupRun) ended(ctx context.Context, p *part, stop *sandbox.Stop) error {
+	l := p.lane
+	if stop.Reason == sandbox.Returned {
+		leak, drained, err := l.proc.drain(ctx)
+		if err != nil {
+			return err
+		}
+		if leak != nil {
+			g.leaked(l, *leak)
+			return errOver
+		}
+		stop = drained
+	}
+	if stop.Reason != sandbox.Returned {
+		p.d.Ended = endedBy(stop.Reason)
+		g.limit(l, *stop)
+		return errOver
+	}
+	p.ended = true
+	if l.proc.result.Failed {
+		p.d.Ended = "returned an error"
+		return errors.New(ledger.Shorten(l.proc.result.Text, 200))
+	}
+	return nil
+}
+
+// tell puts the story and what the deliveries did into one timeline.
+func (g *groupRun) tell() {
+	problems := g.rec.Steps() // of limits, written while the story went on
+	g.rec = trace.Recorder{}
+	for _, e := range g.events {
+		p := g.partOf(e)
+		if e.Kind == members.Returned && p != nil {
+			g.show(p, len(p.pieces))
+		}
+		g.rec.Add(g.stepFor(e, p))
+		if p != nil && (e.Kind == members.Delivered || e.Kind == members.Resumed) {
+			p.d.step = max(p.d.step, g.rec.Last().Step)
+			g.show(p, p.shown+1)
+		}
+	}
+	for _, p := range g.parts {
+		g.show(p, len(p.pieces))
+	}
+	for _, s := range problems {
+		g.rec.Add(s)
+	}
+}
+
+// show adds a delivery's pieces up to number until.
+func (g *groupRun) show(p *part, until int) {
+	for ; p.shown < min(until, len(p.pieces)); p.shown++ {
+		for _, s := range p.pieces[p.shown] {
+			g.rec.Add(s)
+		}
+	}
+}
+
+// partOf is the delivery that an event is about.
+func (g *groupRun) partOf(e members.Event) *part {
+	for _, p := range slices.Backward(g.parts) {
+		sameInstance := strings.HasPrefix(p.d.Instance, e.Instance)
+		switch e.Kind {
+		case members.Delivered, members.Resumed, members.Returned, members.Paused, members.Waits:
+			if sameInstance && p.d.Offset == e.Offset && p.d.Attempt == e.Attempt {
+				return p
+			}
+		case members.CommitAccepted, members.CommitRefused, members.CommitUnknown:
+			if sameInstance && p.d.Offset == e.Offset-1 {
+				return p
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// stepFor writes an event of the story as a step of the timeline.
+func (g *groupRun) stepFor(e members.Event, p *part) verdict.Step {
+	s := verdict.Step{Lane: e.Instance, Event: trace.Group}
+	fault := func(text string) verdict.Step {
+		s.Event, s.Decisive, s.Text = trace.Fault, true, text
+		return s
+	}
+	where := g.partitions()[0].String()
+	switch e.Kind {
+	case members.Joined:
+		s.Text = e.Instance + " joins the group."
+	case members.Assigned:
+		s.Text = fmt.Sprintf("%s is assigned %s and reads from offset %d.", e.Instance, where, e.Offset)
+	case members.Revoked:
+		return fault(fmt.Sprintf("%s is revoked from %s in a rebalance.", where, e.Instance))
+	case members.Delivered:
+		s.Event, s.Text = trace.Deliver, deliverText(p.d, g.set)
+	case members.Paused:
+		return fault(e.Instance + " stands still.")
+	case members.Frozen:
+		return fault(e.Instance + " sends no heartbeats any more.")
+	case members.Evicted:
+		return fault(e.Instance + " is put out of the group: it was too slow. It does not know.")
+	case members.SessionEnded:
+		return fault(e.Instance + "'s session has ended; the coordinator gives its partition away.")
+	case members.Resumed:
+		s.Text = e.Instance + " goes on."
+	case members.Waits:
+		s.Text = e.Instance + " waits for the lock of the other instance."
+	case members.Returned:
+		s.Event, s.Text = trace.Return, "Handle returns nil."
+		if e.Err != "" {
+			s.Text = "Handle returns an error: " + e.Err
+		}
+	case members.CommitAccepted:
+		s.Event, s.Text = trace.CommitOffset, fmt.Sprintf("Commits offset %d of %s to Kafka.", e.Offset, where)
+		ends(p, "committed")
+		if e.Before > e.Offset {
+			return fault(fmt.Sprintf("%s commits offset %d late: the group stood at %d and is put back.", e.Instance, e.Offset, e.Before))
+		}
+	case members.CommitRefused:
+		ends(p, "finished after its partition had moved; its offset commit was refused")
+		return fault(fmt.Sprintf("%s commits offset %d; the broker refuses: %s.", e.Instance, e.Offset, e.Err))
+	case members.CommitUnknown:
+		ends(p, "committed; the answer was lost")
+		return fault(fmt.Sprintf("%s commits offset %d; the broker stores it, the answer is lost.", e.Instance, e.Offset))
+	case members.Crashed:
+		s.Event, s.Decisive, s.Text = trace.Crash, true, e.Instance+" dies."
+		if g.out.crash != nil {
+			s.Text = fmt.Sprintf("%s dies%s.", e.Instance, g.out.crash.place())
+		}
+	case members.Left:
+		s.Text = e.Instance + " leaves the group."
+	case members.Stopped:
+		s.Text = e.Instance + " learns that it is no member any more and stops."
+	default:
+		s.Text = fmt.Sprintf("%s: %s.", e.Instance, e.Kind)
+	}
+	return s
+}
+
+func ends(p *part, how string) {
+	if p != nil && p.d.Ended == "" {
+		p.d.Ended = how
+	}
+}
