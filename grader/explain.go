@@ -111,8 +111,8 @@ func (e *evidence) again(first, second *delivery) string {
 	switch {
 	case first.Offset != second.Offset:
 		return "The producer lost an acknowledgement and sent the record again, so the same event stands in the log at two offsets."
-	case e.schedule.Has(schedule.Rebalance) && steadyLane(first.Instance) != steadyLane(second.Instance):
-		return "The partition moved to B while A had the record in hand, so both handled it."
+	case e.together() && steadyLane(first.Instance) != steadyLane(second.Instance):
+		return "The partition moved while the record was in hand, so both A and B handled it."
 	}
 	how := ""
 	switch {

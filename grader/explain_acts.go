@@ -31,27 +31,39 @@ type act struct {
 // actsOf reads the calls of a trace. What a transaction wrote becomes durable at
 // its COMMIT, which the effects of the result tell.
 func actsOf(r *result) []*act {
-	durable := map[int]bool{}
-	for _, e := range r.effects {
-		durable[e.step] = e.durable && !e.offset
-	}
 	var acts []*act
-	open := map[string][]*act{} // changes of a lane that wait for COMMIT
+	effects := map[string][]done{} // of each instance, in their order
+	for _, e := range r.effects {
+		if !e.offset {
+			effects[e.instance] = append(effects[e.instance], e)
+		}
+	}
+	inHand := map[string]*delivery{}
+	delivered := map[string]int{}
+	open := map[string][]*act{} // changes of an instance that wait for COMMIT
 	for _, s := range r.steps {
-		if s.Event == trace.Crash {
+		switch s.Event {
+		case trace.Crash:
 			delete(open, s.Lane)
+		case trace.Deliver:
+			inHand[s.Lane] = r.delivery(s.Lane, delivered[s.Lane])
+			delivered[s.Lane]++
 		}
 		a := actOf(s)
 		if a == nil {
 			continue
 		}
-		a.delivery = r.deliveryAt(s.Lane, s.Step)
+		a.delivery = inHand[s.Lane]
 		acts = append(acts, a)
+		durable := false
+		if all := effects[a.lane]; len(all) > 0 {
+			durable, effects[a.lane] = all[0].durable, all[1:]
+		}
 		if a.changes() {
 			open[a.lane] = append(open[a.lane], a)
 		}
 		switch {
-		case durable[a.step]:
+		case durable:
 			for _, o := range open[a.lane] {
 				o.kept = a.step
 			}
@@ -61,6 +73,20 @@ func actsOf(r *result) []*act {
 		}
 	}
 	return acts
+}
+
+// delivery is the nth delivery to an instance, from 0; nil when there is none.
+func (r *result) delivery(instance string, n int) *delivery {
+	for _, d := range r.deliveries {
+		if d.Instance != instance {
+			continue
+		}
+		if n == 0 {
+			return d
+		}
+		n--
+	}
+	return nil
 }
 
 // nothingDone and answerLost are how the text of a fault says what became of the
@@ -87,16 +113,6 @@ func actOf(s verdict.Step) *act {
 		a.label = fmt.Sprintf("%s (%s:%d)", a.label, s.File, s.Line)
 	}
 	return a
-}
-
-// deliveryAt is what an instance had in hand at a step.
-func (r *result) deliveryAt(lane string, step int) *delivery {
-	for _, d := range slices.Backward(r.deliveries) {
-		if d.Instance == lane && d.step > 0 && d.step < step {
-			return d
-		}
-	}
-	return nil
 }
 
 // changes says that the call changed rows, durable or not.
@@ -275,8 +291,15 @@ func steadyLane(name string) string { return strings.TrimRight(name, "0123456789
 
 // returnOf is the step at which Handle ended a delivery; nil when it did not.
 func (e *evidence) returnOf(d *delivery) *verdict.Step {
+	n := -1
 	for i, s := range e.steps {
-		if s.Event == trace.Return && s.Lane == d.Instance && e.deliveryAt(s.Lane, s.Step) == d {
+		if s.Lane != d.Instance {
+			continue
+		}
+		if s.Event == trace.Deliver {
+			n++
+		}
+		if s.Event == trace.Return && e.delivery(s.Lane, n) == d {
 			return &e.steps[i]
 		}
 	}
@@ -291,7 +314,7 @@ func (e *evidence) returnedNil(d *delivery) bool {
 
 // together says that two instances hold records at the same time.
 func (e *evidence) together() bool {
-	return e.schedule.Has(schedule.Rebalance) || e.schedule.Set == schedule.Two
+	return classOf(e.schedule) == "concurrency" || e.schedule.Has(schedule.Rebalance)
 }
 
 // name is a delivery's place in a sentence: "the second delivery".

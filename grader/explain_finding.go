@@ -23,7 +23,7 @@ func classOf(s schedule.Schedule) string {
 	switch {
 	case s.Has(schedule.JumpDay) || s.Has(schedule.JumpWeek):
 		return "time"
-	case s.Has(schedule.Rebalance) || s.Set == schedule.Two:
+	case s.Has(schedule.Rebalance) || s.Set == schedule.Two || s.Phase == schedule.Cluster:
 		return "concurrency"
 	case s.Set == schedule.Copy || s.Set == schedule.Copies:
 		return "copy"

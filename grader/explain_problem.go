@@ -3,6 +3,7 @@ package grader
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"redeliver/grader/trace"
 )
@@ -11,7 +12,7 @@ import (
 func stuck(e *evidence) *story {
 	var last *delivery
 	for _, d := range slices.Backward(e.deliveries) {
-		if d.Ended == "returned an error" {
+		if ret := e.returnOf(d); ret != nil && strings.HasPrefix(ret.Text, "Handle returns an error") {
 			last = d
 			break
 		}

@@ -42,6 +42,9 @@ func deliveriesOf(r *result, f failure) []verdict.Delivery {
 func causeOf(r *result) string {
 	s := r.schedule
 	var parts []string
+	if s.Phase == schedule.Cluster {
+		return groupCause(r)
+	}
 	if s.Set == schedule.Copy || s.Set == schedule.Copies {
 		parts = append(parts, "the producer lost an acknowledgement and sent the record again, so the same event stands in the log at two offsets")
 	}
@@ -79,6 +82,20 @@ func causeOf(r *result) string {
 		parts = append(parts, "the group was put back to offset 0")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// groupCause is what happened to the members of a group, from the trace.
+func groupCause(r *result) string {
+	var parts []string
+	for _, step := range r.steps {
+		if step.Event == trace.Fault || step.Event == trace.Crash && !strings.HasPrefix(step.Text, "panic") {
+			text, _, _ := strings.Cut(step.Text, ". ")
+			if text = lower(strings.TrimSuffix(text, ".")); !slices.Contains(parts, text) {
+				parts = append(parts, text)
+			}
+		}
+	}
+	return strings.Join(parts[:min(len(parts), 3)], "; ")
 }
 
 // consequence is what the handler then did, by the kind of violation.

@@ -120,7 +120,7 @@ func without(r *result, d schedule.Deviation) string {
 	case schedule.Rewind:
 		return "the group is not put back"
 	default:
-		return "nothing is different"
+		return "this does not happen to the group"
 	}
 }
 
@@ -140,8 +140,8 @@ func (x *explorer) elsewhereText(ctx context.Context, passing, failing schedule.
 	if d.Do == schedule.Crash && len(passing.Deviations) == 1 && r.crash != nil {
 		return "the process dies" + r.crash.place() + " instead", nil
 	}
-	if d.At >= len(r.effects) {
-		return "it happens elsewhere", nil
+	if d.At >= len(r.effects) || passing.Phase == schedule.Cluster {
+		return "it happens at another call of the handler", nil
 	}
 	label := r.effects[d.At].label
 	switch d.Do {
@@ -163,7 +163,7 @@ func (x *explorer) elsewhereText(ctx context.Context, passing, failing schedule.
 	case schedule.JumpDay, schedule.JumpWeek:
 		return "the time passes before " + label + " instead", nil
 	default:
-		return "it happens elsewhere", nil
+		return "it happens at another call of the handler", nil
 	}
 }
 
