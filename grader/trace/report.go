@@ -2,38 +2,63 @@ package trace
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"redeliver/grader/verdict"
 )
 
-// notCovered is what no phase of this engine looks at. A passed verdict says so.
-var notCovered = []string{ //nolint:gochecknoglobals // a constant table
-	"two instances at the same time (zombies, rebalances while a record is handled)",
-	"errors and lost replies of the database",
-	"more than one crash in a schedule",
-	"the order of goroutines inside the handler, and real time",
-}
-
-// covered says what a phase did, for people.
-var covered = map[string]string{ //nolint:gochecknoglobals // a constant table
-	"happy-path":         "each record delivered once, twice over with equal traces",
-	"redelivery":         "the offset commit not stored: again to the same process and to a fresh one",
-	"producer-duplicate": "the producer's acknowledgement lost: two copies in the log, and the control with idempotence on",
-	"crash-points":       "the process killed before the first call, between every two, and around the offset commit",
-}
-
 // Covered says in a few words what a phase looks at; the phase's name when
 // there are none.
 func Covered(phase string) string {
-	if text, ok := covered[phase]; ok {
-		return text
+	switch phase {
+	case "happy-path":
+		return "each record delivered once and committed; the first schedule twice, with equal traces"
+	case "redelivery":
+		return "the offset commit not stored: the record again, to the same process and to a fresh one"
+	case "producer-duplicate":
+		return "the producer's acknowledgement lost: the event at two offsets; as a control an idempotent producer"
+	case "crash-points":
+		return "the process killed before the first call, between every two, and around the offset commit"
+	case "zombie":
+		return "the partition moved to a second instance before each call, while the first one goes on"
+	case "transient-errors":
+		return "each call and the offset commit answered with an error, nothing done"
+	case "lost-replies":
+		return "each call that changes something for good, COMMIT and the offset commit included, done with its answer lost"
+	case "two-records":
+		return "two instances with a record each, one change from one to the other before each call"
+	case "interleavings":
+		return "two instances, with the same record and with two: every order of their calls that can make a difference"
+	case "double-crash":
+		return "a second crash at each point of the recovery, once for each state that the first one leaves behind"
+	case "crash-and-interleave":
+		return "one of two instances that have the same record in hand killed at each of its calls"
+	case "clock-jumps":
+		return "25 hours and 8 days passing before a record comes again, and between calls"
+	case "rewind":
+		return "the group put back to offset 0 after everything was committed, at once, 25 hours and 8 days later"
+	case "cluster":
+		return "two members of a real group: eviction, session time-out, rebalances, a refused and a lost offset commit, a crash"
+	case "random":
+		return "several records with up to three faults, mixed by a seed that the exercise fixes"
+	default:
+		return phase
 	}
-	return phase
 }
 
-// NotCovered lists what this engine does not look at.
-func NotCovered() []string { return notCovered }
+// NotCovered lists what this engine does not look at. A passed verdict says so.
+func NotCovered() []string {
+	return []string{
+		"three or more instances at the same time",
+		"the order in which goroutines inside the handler run",
+		"real time: the network, the disk, the garbage collector",
+		"databases other than SQLite as it is set up here",
+		"errors of the database other than a failed call, a lost answer and a lock",
+		"loss of what the database or the broker has acknowledged",
+	}
+}
 
 // Report is a verdict as text for a terminal: the sentence, each finding with
 // its timeline and replay token, what was looked at and what was not.
@@ -49,6 +74,25 @@ func Report(v verdict.Verdict) string {
 	printed(&b, "standard output", v.Stdout)
 	printed(&b, "standard error", v.Stderr)
 	coverage(&b, v)
+	return visible(b.String())
+}
+
+// visible replaces what could drive a terminal: control characters except the
+// end of a line, and those that turn the direction of writing. A submission's
+// output, its errors and its SQL are part of a report.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		switch {
+		case r == '\n' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r):
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteString("    ")
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
 	return b.String()
 }
 
@@ -78,6 +122,11 @@ func finding(b *strings.Builder, n int, f verdict.Finding) {
 		fmt.Fprintf(b, "\n   again:           --replay %s\n", f.Schedule)
 	}
 	if f.PassingTwin != "" {
+		if f.PassesWhen != "" {
+			for _, line := range wrap("It passes when "+f.PassesWhen+".", textWidth) {
+				b.WriteString("   " + line + "\n")
+			}
+		}
 		fmt.Fprintf(b, "   nearest passing: --replay %s\n", f.PassingTwin)
 	}
 }
@@ -92,22 +141,38 @@ func printed(b *strings.Builder, name, text string) {
 	}
 }
 
+// coverage lists the phases that were looked at completely, those of which a
+// sample ran, and what no phase looks at.
 func coverage(b *strings.Builder, v verdict.Verdict) {
 	if len(v.Coverage) == 0 {
 		return
 	}
-	b.WriteString("\nLooked at:\n")
-	for _, c := range v.Coverage {
-		how := "complete"
-		if !c.Complete {
-			how = "in part"
-		}
-		fmt.Fprintf(b, "   %-19s %3d schedules, %d failed, %s: %s\n", c.Phase, c.Schedules, c.Failed, how, Covered(c.Phase))
-	}
-	b.WriteString("Not looked at:\n")
-	for _, text := range notCovered {
+	b.WriteString("\n")
+	phases(b, "Complete:", v.Coverage, func(c verdict.Coverage) bool { return c.Complete })
+	phases(b, "Sampled:", v.Coverage, func(c verdict.Coverage) bool { return !c.Complete })
+	b.WriteString("Not covered:\n")
+	for _, text := range NotCovered() {
 		b.WriteString("   " + text + "\n")
 	}
 	fmt.Fprintf(b, "\n%d schedules, %d ms in all (check %d, build %d, load %d, explore %d)\ntrace %s\n",
 		v.Schedules, v.Timings.Total, v.Timings.Check, v.Timings.Build, v.Timings.Load, v.Timings.Explore, v.TraceHash)
+}
+
+func phases(b *strings.Builder, title string, all []verdict.Coverage, belongs func(verdict.Coverage) bool) {
+	for _, c := range all {
+		if !belongs(c) {
+			continue
+		}
+		if title != "" {
+			b.WriteString(title + "\n")
+			title = ""
+		}
+		head := fmt.Sprintf("   %-20s %3d schedules, %2d failed: ", c.Phase, c.Schedules, c.Failed)
+		for i, line := range wrap(Covered(c.Phase), textWidth) {
+			if i > 0 {
+				head = strings.Repeat(" ", len(head))
+			}
+			b.WriteString(head + line + "\n")
+		}
+	}
 }
