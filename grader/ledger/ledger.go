@@ -91,7 +91,7 @@ func Open(ctx context.Context, parent string, limits Limits, now func() time.Tim
 	}
 	l := &Ledger{
 		dir: dir, path: filepath.Join(dir, "schedule.db"), limits: limits.withDefaults(), now: now,
-		driver: &sqlite.Driver{}, conns: map[connKey]*Conn{}, guard: map[string]bool{},
+		driver: &sqlite.Driver{}, conns: map[connKey]*Conn{}, guard: map[string]bool{}, columns: map[string][]string{},
 	}
 	if l.calc, err = new(sqlite.Driver).Open(":memory:"); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), os.RemoveAll(dir))
@@ -119,7 +119,7 @@ func (e *SchemaError) Error() string { return e.Text }
 // guarded: a submission can neither drop nor alter them. The error is a
 // *SchemaError when a submitted schema is wrong, otherwise ours or the pack's.
 func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) error {
-	l.image, l.guard = nil, map[string]bool{}
+	l.image, l.guard, l.columns = nil, map[string]bool{}, map[string][]string{}
 	if err := l.Reset(1); err != nil {
 		return err
 	}
@@ -207,7 +207,11 @@ func (l *Ledger) closeConns() error {
 		errs = append(errs, l.grader.Close())
 		l.grader = nil
 	}
-	l.columns = map[string][]string{}
+	for table := range l.columns { // those of the exercise's tables cannot change
+		if !l.guard[strings.ToLower(table)] {
+			delete(l.columns, table)
+		}
+	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close ledger: %w", err)
 	}
