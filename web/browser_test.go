@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"redeliver/exercises"
+	"redeliver/web/jobs"
 )
 
 // browserBundle is a tab of a real browser on a running server with the
@@ -131,6 +132,11 @@ func (b *browserBundle) accessible(t *testing.T, where string) {
 const collectViolations = `window.violations = []; document.addEventListener("securitypolicyviolation",
 	e => violations.push(e.effectiveDirective + " " + e.blockedURI + " " + e.sourceFile))`
 
+// collectShifts adds up what moved without a click, by the measure of the Layout
+// Instability API.
+const collectShifts = `window.shifted = 0; new PerformanceObserver(l => l.getEntries().forEach(e => shifted += e.value))
+	.observe({type: "layout-shift"})`
+
 // obeys fails when the browser has blocked anything on the page.
 func (b *browserBundle) obeys(t *testing.T) {
 	t.Helper()
@@ -167,10 +173,21 @@ func TestBrowser(t *testing.T) {
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done:nth-child(2)")))
 	b.inspect(t, "running")
 
+	b.do(t, chromedp.Evaluate[chromedp.Void](collectShifts))
+	first := failedVerdict(t).Findings[0]
+	b.grader.progress <- jobs.Progress{Stage: "explore", Finding: &first}
+	b.do(t, chromedp.WaitVisible(chromedp.CSS("#result .first .tl")))
+	b.grader.say("crash-points")
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done:nth-child(4)")))
+	if moved := run(t, b, chromedp.Evaluate[float64]("shifted")); moved != 0 {
+		t.Errorf("the page moved by %v when the first finding came", moved)
+	}
+	b.inspect(t, "first-finding")
+
 	b.ts.CloseClientConnections() // the browser connects again and repeats nothing
 	b.grader.say("producer-duplicate")
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done:nth-child(3)")))
-	if n := run(t, b, chromedp.Evaluate[int](`document.querySelectorAll(".phases .done").length`)); n != 3 {
+	if n := run(t, b, chromedp.Evaluate[int](`document.querySelectorAll(".phases .done").length`)); n != 4 {
 		t.Errorf("%d phases on the page", n)
 	}
 

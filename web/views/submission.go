@@ -29,7 +29,7 @@ type SubmissionState struct {
 	Steps     []Progress
 	// StepNumbers are those of Steps, which only grow.
 	StepNumbers []int64
-	Verdict   *verdict.Verdict // nil: not graded yet
+	Verdict     *verdict.Verdict // nil: not graded yet
 }
 
 // SubmissionModel is the model of Submission.

@@ -95,19 +95,28 @@ const headY = "18"
 
 // Shapes around their own point, as paths.
 const (
-	shapeRight   = "M-9 -5 L-1 0 L-9 5"
-	shapeLeft    = "M9 -5 L1 0 L9 5"
-	shapeCross   = "M-7 -7 L7 7 M7 -7 L-7 7"
-	shapeDiamond = "M0 -8 L8 0 L0 8 L-8 0 Z"
-	shapeFlash   = "M2 -9 L-6 2 L-1 2 L-3 9 L6 -3 L1 -3 Z"
+	shapeRight      = "M-9 -5 L-1 0 L-9 5"
+	shapeLeft       = "M9 -5 L1 0 L9 5"
+	shapeRightOfDot = "M-15 -5 L-7 0 L-15 5"
+	shapeLeftOfDot  = "M15 -5 L7 0 L15 5"
+	shapeCross      = "M-7 -7 L7 7 M7 -7 L-7 7"
+	shapeDiamond    = "M0 -8 L8 0 L0 8 L-8 0 Z"
+	shapeFlash      = "M2 -9 L-6 2 L-1 2 L-3 9 L6 -3 L1 -3 Z"
 )
 
-// head is the tip of an arrow from one lane to another.
-func head(from, to int) string {
-	if from < to {
+// tip is the tip of an arrow from one lane to another. An arrow from the middle
+// ends before the dot of the step.
+func tip(from, to int, a trace.Arrow) string {
+	switch {
+	case a == trace.FromMiddle && from < to:
+		return shapeRightOfDot
+	case a == trace.FromMiddle:
+		return shapeLeftOfDot
+	case from < to:
 		return shapeRight
+	default:
+		return shapeLeft
 	}
-	return shapeLeft
 }
 
 // sign is the shape that marks what a step is, and its class; no shape for an

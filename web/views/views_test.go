@@ -88,13 +88,14 @@ func TestTimelinePicture(t *testing.T) {
 	t.Parallel()
 	htmlcheck.Page(t, rendered(t, timelinePicture(english(t), laid(t, twoInstances(), nil))), htmlcheck.NothingInline,
 		htmlcheck.In(".tl.tl-wide[data-timeline]", htmlcheck.Attr("tabindex", "0")),
-		htmlcheck.Count(".tl-head text", 3), htmlcheck.Count(".tl-row", 7),
+		htmlcheck.Count(".tl-head text", 4), htmlcheck.Count(".tl-row", 7),
 		// From A, a sixth across, to the middle.
 		htmlcheck.In(".tl-row:nth-child(1) .tl-arrow", htmlcheck.Attr("x1", "16.67%"), htmlcheck.Attr("x2", "50%")),
 		htmlcheck.In(".tl-row:nth-child(1) .tl-tip", htmlcheck.Attr("d", shapeRight)),
 		htmlcheck.In(".tl-row:nth-child(2) .tl-arrow", htmlcheck.Attr("x1", "83.33%"), htmlcheck.Attr("x2", "50%")),
 		htmlcheck.In(".tl-row:nth-child(2) .tl-tip", htmlcheck.Attr("d", shapeLeft)),
 		htmlcheck.In(".tl-row:nth-child(6) .tl-arrow", htmlcheck.Attr("x1", "50%"), htmlcheck.Attr("x2", "16.67%")),
+		htmlcheck.In(".tl-row:nth-child(6) .tl-tip", htmlcheck.Attr("d", shapeLeftOfDot)),
 		htmlcheck.In(".tl-row:nth-child(6) .again-mark"),
 		htmlcheck.In(".tl-row:nth-child(7) .tl-waits"),
 		htmlcheck.In(".tl-row:nth-child(3).is-fault .tl-crash"), htmlcheck.NotIn(".tl-row:nth-child(3) .tl-arrow"),
