@@ -290,7 +290,11 @@ func unguarded(e *evidence) *story {
 		memory = fmt.Sprintf("%s is a new process: what %s kept in memory is gone.", second.lane, first.lane)
 		s.name = "unguarded restart"
 	}
-	s.short = lower(strings.TrimSuffix(came, ".")) + "; no statement asks the database whether it was done before"
+	s.short = lower(strings.TrimSuffix(came, "."))
+	if memory != "" {
+		s.short += " to a new process with empty memory"
+	}
+	s.short += "; no statement asks the database whether it was done before"
 	s.text = sentences(came, memory, fmt.Sprintf("No statement before %s asks the database whether the record was handled, so it ran again.", second.label))
 	return s
 }

@@ -70,7 +70,7 @@ func neverCommitted(e *evidence) *story {
 		if !e.about(d) || !e.returnedNil(d) || len(e.keptIn(d)) > 0 {
 			continue
 		}
-		write := firstOf(e.of(d), (*act).changes)
+		write := firstOf(e.of(d), func(a *act) bool { return a.changes() && a.mentions(e.failure.object) })
 		bad := firstOf(e.of(d), func(a *act) bool { return a.failed || a.verb == "COMMIT" })
 		if write == nil || bad != nil {
 			continue
@@ -81,12 +81,12 @@ func neverCommitted(e *evidence) *story {
 		s.short = "Handle returned nil without a COMMIT"
 		if back := firstOf(e.of(d), func(a *act) bool { return a.verb == "ROLLBACK" && a.step > write.step }); back != nil {
 			s.acts = append(s.acts, back)
-			end = fmt.Sprintf("No COMMIT followed, and %s took the change back", back.label)
+			end = fmt.Sprintf("No COMMIT followed; %s took the change back, and Handle returned nil", back.label)
 		} else if strings.Contains(ret.Text, "transaction is still open") {
 			end = "Handle returned nil while the transaction was still open"
 		}
 		s.text = sentences(fmt.Sprintf("%s changed a row inside a transaction.", write.label), end+".",
-			"Handle returned nil all the same, so the offset was committed and the record never came again.")
+			"So the offset was committed, the change was not, and the record never came again.")
 		return s
 	}
 	return nil
