@@ -132,9 +132,10 @@ func (b *browserBundle) accessible(t *testing.T, where string) {
 const collectViolations = `window.violations = []; document.addEventListener("securitypolicyviolation",
 	e => violations.push(e.effectiveDirective + " " + e.blockedURI + " " + e.sourceFile))`
 
-// collectShifts adds up what moved without a click, by the measure of the Layout
+// collectShifts lists what moved without a click, by the measure of the Layout
 // Instability API.
-const collectShifts = `window.shifted = 0; new PerformanceObserver(l => l.getEntries().forEach(e => shifted += e.value))
+const collectShifts = `window.shifted = []; new PerformanceObserver(l => l.getEntries().forEach(e => e.sources.forEach(s =>
+	shifted.push((s.node?.outerHTML ?? "").slice(0, 60) + " " + JSON.stringify(s.previousRect) + " → " + JSON.stringify(s.currentRect)))))
 	.observe({type: "layout-shift"})`
 
 // obeys fails when the browser has blocked anything on the page.
@@ -179,8 +180,8 @@ func TestBrowser(t *testing.T) {
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("#result .first .tl")))
 	b.grader.say("crash-points")
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".phases .done:nth-child(4)")))
-	if moved := run(t, b, chromedp.Evaluate[float64]("shifted")); moved != 0 {
-		t.Errorf("the page moved by %v when the first finding came", moved)
+	if moved := run(t, b, chromedp.Evaluate[[]string]("shifted")); len(moved) > 0 {
+		t.Errorf("something moved when the first finding came: %q", moved)
 	}
 	b.inspect(t, "first-finding")
 
