@@ -58,7 +58,7 @@ func (x *explorer) shrink(ctx context.Context, s schedule.Schedule, f failure) (
 	limit := x.runs + maxShrinkRunsEach
 	shortest, complete := s, true
 	for again := true; again; {
-		again = false
+		again, complete = false, true
 		for _, c := range x.smaller(shortest) {
 			k, ok, err := x.shows(ctx, c, limit)
 			if err != nil {
