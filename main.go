@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,6 +119,19 @@ func (versionCommand) Run(s *streams) error {
 	return err
 }
 
+// perGrading is what one grading needs: about 70 MB for the program in the
+// interpreter's form, the memories of four instances, snapshots. Left alone, the
+// collector lets garbage grow to as much again.
+const perGrading = 170 << 20
+
+// limitMemory makes the collector keep to what some gradings at once need. It is
+// a soft limit, and GOMEMLIMIT in the environment goes before it.
+func limitMemory(gradings int) {
+	if _, set := os.LookupEnv("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(int64(max(gradings, 1)) * perGrading)
+	}
+}
+
 // prepareCommand does once, for an image, what each server would do at its start.
 type prepareCommand struct {
 	Dir string `arg:"" help:"The folder; it is made when missing."`
@@ -178,6 +192,7 @@ type gradeCommand struct {
 
 // Run grades and prints.
 func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
+	limitMemory(1)
 	catalog := exercises.Open(exercises.Builtin(), s.packs)
 	exercise, ok := catalog.Exercise(g.Exercise)
 	if !ok {
@@ -319,6 +334,7 @@ type serveCommand struct {
 
 // Run serves until ctx ends, then lets requests and gradings finish.
 func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
+	limitMemory(c.Workers + 1) // one for a replay, or for the pages
 	log := slog.New(slog.NewTextHandler(s.err, nil))
 	if c.Data, err = filepath.Abs(c.Data); err != nil { // an address of a database file has no relative form
 		return fmt.Errorf("find the data folder: %w", err)
