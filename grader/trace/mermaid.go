@@ -82,5 +82,11 @@ func mermaidText(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	return b.String()
+	text := b.String()
+	for _, option := range []string{"wrap:", "nowrap:"} { // in front of a text they say how to lay it out
+		if rest, ok := strings.CutPrefix(text, option); ok {
+			return strings.TrimSuffix(option, ":") + "#58;" + rest
+		}
+	}
+	return text
 }

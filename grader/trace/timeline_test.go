@@ -197,7 +197,7 @@ func TestMermaid(t *testing.T) {
 	write.File, write.Line, write.Rows = "handler.go", 31, []string{"+t(1, 'a;b')"}
 	lost := step("A", trace.Fault, "COMMIT\n→ error")
 	got := trace.Mermaid([]verdict.Step{
-		step("A", trace.Deliver, "A receives it."), write, lost, step("A", trace.Crash, "A dies."), step("A2", trace.Restart, "A new process."), step("", trace.Check, "Twice."),
+		step("A", trace.Deliver, "A receives it."), write, lost, step("A", trace.Crash, "A dies."), step("A2", trace.Restart, "A new process."), step("A", trace.SQL, "wrap: SELECT"), step("", trace.Check, "Twice."),
 	})
 	want := `sequenceDiagram
     participant lane0 as Instance A
@@ -208,6 +208,7 @@ func TestMermaid(t *testing.T) {
     lane0-xlane1: COMMIT → error
     Note over lane0: A dies.
     Note over lane0: A2: A new process.
+    lane0->>lane1: wrap#58; SELECT
     Note over lane1: Twice.
 `
 	if diff := cmp.Diff(want, got); diff != "" {
