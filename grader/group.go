@@ -279,6 +279,9 @@ func (g *groupRun) tell() {
 	g.rec = trace.Recorder{}
 	for _, e := range g.events {
 		p := g.partOf(e)
+		if p == nil && e.Kind == members.Delivered {
+			continue // a problem had ended the schedule, and handle took no more
+		}
 		if e.Kind == members.Returned && p != nil {
 			g.show(p, len(p.pieces))
 		}
