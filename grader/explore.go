@@ -80,6 +80,7 @@ func (x *explorer) learn(phase string, results []*result) {
 		for _, e := range results[0].effects {
 			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
 		}
+		x.plans.AllEffects = len(results[len(results)-1].effects)
 	case schedule.CrashPoints:
 		for _, r := range results {
 			a := schedule.Aftermath{Effects: len(r.effects)}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -121,12 +122,24 @@ func (r *run) poll(ctx context.Context, l *lane) error {
 			NoPositions: !r.positions,
 		}}
 		d.Offset, d.Attempt, d.Instance = rec.Offset, r.attempts[key], l.proc.name
+		r.clock.Advance(backoff(d.Attempt))
 		for _, h := range rec.Headers {
 			d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
 		}
 		return r.deliver(ctx, l, d)
 	}
 	return nil
+}
+
+// backoff is how long a consumer waits before it takes a record again: nothing at
+// first, then a second, ten, a hundred, a thousand. A handler that takes leases
+// needs time to pass, or five redeliveries would all come before one expires.
+func backoff(attempt int) time.Duration {
+	wait := time.Duration(0)
+	for n := 2; n < attempt; n++ {
+		wait = max(time.Second, wait*10)
+	}
+	return wait
 }
 
 // deliver hands a record to the handler.

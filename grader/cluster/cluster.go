@@ -76,7 +76,7 @@ func (c *Cluster) newClient(opts ...kgo.Opt) (*kgo.Client, error) {
 	cl, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.SeedBrokers(c.broker.ListenAddrs()...), kgo.Dialer(c.net.DialContext),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0),
-		kgo.ProducerBatchCompression(kgo.NoCompression()),
+		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.DisableClientMetrics(),
 		kgo.MetadataMinAge(10 * time.Millisecond), // the defaults wait a second in real time before a retry
 		kgo.RetryBackoffFn(func(int) time.Duration { return 5 * time.Millisecond }),
 	}, opts...)...)

@@ -96,7 +96,8 @@ func Open(ctx context.Context, parent string, limits Limits, now func() time.Tim
 	if l.calc, err = new(sqlite.Driver).Open(":memory:"); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), os.RemoveAll(dir))
 	}
-	if err := l.registerFunctions(ctx); err != nil {
+	// The functions outlive the call that opens the ledger.
+	if err := l.registerFunctions(context.WithoutCancel(ctx)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.Close())
 	}
 	return l, nil

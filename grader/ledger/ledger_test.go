@@ -35,7 +35,9 @@ func setup(t testing.TB) *testBundle {
 func setupWith(t testing.TB, limits ledger.Limits) *testBundle {
 	t.Helper()
 	b := &testBundle{dir: t.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)}
-	l, err := ledger.Open(t.Context(), b.dir, limits, func() time.Time { return b.now })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel() // a ledger does not depend on the context that it was opened with
+	l, err := ledger.Open(ctx, b.dir, limits, func() time.Time { return b.now })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,8 @@ type Facts struct {
 	// Effects of the run over the set One without deviations, the last of them
 	// the offset commit. Durable ones can lose their reply.
 	Effects []Effect
+	// AllEffects is how many effects the run over the set All had.
+	AllEffects int
 	// Seed of the random phase.
 	Seed uint64
 	// AfterCrash says for each crash point, in order, what the run showed.
@@ -96,6 +98,7 @@ func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
 			on(One, Deviation{last + 1, Rewind}),
 			on(One, Deviation{last + 1, JumpDay}, Deviation{last + 1, Rewind}),
 			on(One, Deviation{last + 1, JumpWeek}, Deviation{last + 1, Rewind}),
+			on(All, Deviation{f.AllEffects, Rewind}),
 		}
 	case Cluster: // paused before its first and before its last call
 		for _, scenario := range Scenarios() {
@@ -177,6 +180,8 @@ func clockJumps(last int) []Schedule {
 			on(One, Deviation{last, Fail}, Deviation{last + 1, jump}),
 			on(Copy, Deviation{last + 1, jump}))
 	}
+	// An attempt that came to nothing, and the next one a day later.
+	all = append(all, on(One, Deviation{max(last-1, 0), JumpDay}, Deviation{max(last-1, 0), Crash}))
 	return append(all, each(1, last, func(at int) Schedule { return on(One, Deviation{at, JumpWeek}) })...)
 }
 

@@ -20,6 +20,7 @@ func TestPlan(t *testing.T) {
 		Effects:        []schedule.Effect{{}, {Durable: true}, {Durable: true}},
 		AfterCrash:     []schedule.Aftermath{{State: [32]byte{1}, Effects: 3}, {State: [32]byte{1}, Effects: 4}, {State: [32]byte{2}, Effects: 4}},
 		AfterRebalance: []int{5},
+		AllEffects:     9,
 	}
 	for _, tc := range []struct {
 		phase string
@@ -38,9 +39,9 @@ func TestPlan(t *testing.T) {
 			"one rebalance@0 crash@1", "one rebalance@0 crash@1 switch@1", "one rebalance@0 crash@2", "one rebalance@0 crash@2 switch@2",
 		}},
 		{schedule.ClockJumps, []string{
-			"one fail@2 jump-25h@3", "copy jump-25h@3", "one fail@2 jump-8d@3", "copy jump-8d@3", "one jump-8d@1", "one jump-8d@2",
+			"one fail@2 jump-25h@3", "copy jump-25h@3", "one fail@2 jump-8d@3", "copy jump-8d@3", "one jump-25h@1 crash@1", "one jump-8d@1", "one jump-8d@2",
 		}},
-		{schedule.RewindPhase, []string{"one rewind@3", "one jump-25h@3 rewind@3", "one jump-8d@3 rewind@3"}},
+		{schedule.RewindPhase, []string{"one rewind@3", "one jump-25h@3 rewind@3", "one jump-8d@3 rewind@3", "all rewind@9"}},
 		{"no-such-phase", nil},
 	} {
 		var got []string

@@ -49,7 +49,8 @@ func startKafka(ctx context.Context, records Records) (_ *kafka, err error) {
 }
 
 func (k *kafka) connect(opts ...kgo.Opt) (*kgo.Client, error) {
-	opts = append(opts, kgo.SeedBrokers(k.broker.ListenAddrs()...))
+	opts = append(opts, kgo.SeedBrokers(k.broker.ListenAddrs()...),
+		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.DisableClientMetrics()) // 40 MB of compressors otherwise
 	if bubble.Real {
 		opts = append(opts, kgo.MetadataMinAge(10*time.Millisecond),
 			kgo.RetryBackoffFn(func(int) time.Duration { return 10 * time.Millisecond }))
