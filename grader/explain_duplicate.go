@@ -154,10 +154,8 @@ func answerIgnored(e *evidence) *story {
 	if first == nil || first.delivery == second.delivery {
 		return nil
 	}
-	told := lastOf(e.of(second.delivery), func(a *act) bool {
-		return (a.refused() || a.sawSomething() && writes(e.keptIn(first.delivery), a.table) != nil && a.table != second.table && a.table != "accounts") && a.step < second.step
-	})
-	if told == nil || told.asks() {
+	told := lastOf(e.of(second.delivery), func(a *act) bool { return a.refused() && a.step < second.step })
+	if told == nil {
 		return nil
 	}
 	return &story{

@@ -17,7 +17,7 @@ func lostUpdate(e *evidence) *story {
 		}
 		theirs := firstOf(e.acts, func(w *act) bool {
 			from, _ := changeOf(w)
-			return w.kept > read.step && w.lane != read.lane && w.table == read.table && contains(read.answer, from)
+			return w.kept > read.step && w.lane != read.lane && w.table == read.table && read.answer == from
 		})
 		if theirs == nil {
 			continue
@@ -54,8 +54,6 @@ func changeOf(a *act) (from, to string) {
 	from, to, _ = strings.Cut(change, " → ")
 	return from, to
 }
-
-func contains(answer, value string) bool { return value != "" && answer == value }
 
 // setsTo says that a statement names the new value itself: it does not compute
 // it from what is in the row.
