@@ -168,7 +168,7 @@ func phases(b *strings.Builder, title string, all []verdict.Coverage, belongs fu
 			title = ""
 		}
 		head := fmt.Sprintf("   %-20s %3d schedules, %2d failed: ", c.Phase, c.Schedules, c.Failed)
-		for i, line := range wrap(Covered(c.Phase), textWidth) {
+		for i, line := range wrap(Covered(c.Phase), textWidth-len(head)) {
 			if i > 0 {
 				head = strings.Repeat(" ", len(head))
 			}
