@@ -214,7 +214,7 @@ func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
 	if err != nil {
 		return fmt.Errorf("make a working folder: %w", err)
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // a leftover folder in the temporary directory harms nobody
+	defer os.RemoveAll(work)
 	judge, err := grader.New(grader.Config{Dir: work}, compiler)
 	if err != nil {
 		return err

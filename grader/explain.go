@@ -114,7 +114,7 @@ func (e *evidence) again(first, second *delivery) string {
 	case e.together() && steadyLane(first.Instance) != steadyLane(second.Instance):
 		return "The partition moved while the record was in hand, so both A and B handled it."
 	}
-	how := ""
+	var how string
 	switch {
 	case strings.HasPrefix(first.Ended, "crashed"):
 		how = e.death(first)

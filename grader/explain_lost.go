@@ -163,7 +163,7 @@ func (e *evidence) skipped(d *delivery, found *act) *story {
 		return nil
 	}
 	s.acts = []*act{mark, found}
-	end := ""
+	var end string
 	switch {
 	case strings.HasPrefix(o.Ended, "crashed") && o.Attempt < d.Attempt && steadyLane(o.Instance) == steadyLane(d.Instance):
 		end = e.death(o) + "."

@@ -10,9 +10,11 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"redeliver/exercises"
 	"redeliver/grader/cluster/bubble"
 	"redeliver/grader/cluster/members"
 	"redeliver/grader/guest/abi"
+	"redeliver/grader/invariant"
 	"redeliver/grader/ledger"
 	"redeliver/grader/sandbox"
 	"redeliver/grader/schedule"
@@ -37,7 +39,6 @@ type part struct {
 	lane   *lane
 	pieces [][]verdict.Step
 	shown  int
-	ended  bool // the handler has returned
 }
 
 // errOver is what a handler answers once a problem has ended the schedule.
@@ -61,12 +62,9 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 	if !ok {
 		return nil, fmt.Errorf("schedule %q has no scenario", s)
 	}
-	set, err := w.records(ctx, schedule.All)
-	if err != nil {
-		return nil, err
-	}
+	set := w.groupSet()
 	w.clock.Set(w.sub.start)
-	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil { //nolint:gosec // any 64 bits are a seed
+	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
 		return nil, err
 	}
 	g := &groupRun{run: &run{
@@ -81,6 +79,7 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 			return nil, err
 		}
 	}
+	var err error
 	if g.out.problem == nil {
 		err = g.play(ctx, sc, at)
 	}
@@ -94,10 +93,23 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 	return g.out, nil
 }
 
+// groupSet are the records of a scenario: every logical event in one partition,
+// on the scenario's own broker.
+func (w *world) groupSet() *recordSet {
+	s := &recordSet{events: map[string]exercises.Event{}, ends: map[partition]int64{}}
+	for i, e := range w.eventsFor(schedule.All) {
+		e.Topic, e.Partition = w.sub.events[0].Topic, 0
+		s.events[e.ID] = e
+		s.sent = append(s.sent, invariant.Sent{EventID: e.ID, Topic: e.Topic, Offset: int64(i), Key: e.Key, Value: e.Value, Copies: 1})
+		s.ends[partition{e.Topic, 0}] = int64(i) + 1
+	}
+	return s
+}
+
 func (g *groupRun) play(ctx context.Context, sc members.Scenario, at int) error {
 	var records members.Records
-	for _, e := range g.eventsFor(schedule.All) {
-		records = append(records, recordOf(e))
+	for _, s := range g.set.sent {
+		records = append(records, recordOf(g.set.events[s.EventID]))
 	}
 	story, err := members.Run(ctx, sc, records, members.Options{At: at, MaxDeliveries: maxAttempts}, g.handle)
 	if err != nil {
@@ -114,25 +126,36 @@ func (g *groupRun) play(ctx context.Context, sc members.Scenario, at int) error 
 // handle is one delivery: the guest runs from effect to effect, and before each
 // the scenario may pause it or end its process.
 func (g *groupRun) handle(ctx context.Context, md *members.Delivery) error {
-	if g.out.problem != nil {
+	if g.out.problem != nil || g.broken != nil {
 		return errOver
 	}
+	refused, err := g.deliverTo(ctx, md)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, members.ErrCrashed) { // ours, and no answer of the handler
+		g.broken = errors.Join(g.broken, err)
+		return errOver
+	}
+	return errors.Join(refused, err)
+}
+
+// deliverTo gives a record to the guest. refused is what the handler answers, err
+// why it could not.
+func (g *groupRun) deliverTo(ctx context.Context, md *members.Delivery) (refused, err error) {
 	p, err := g.begin(md.Instance, md.Attempt, md.Record)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stop, err := p.lane.proc.start(ctx, p.d)
 	for err == nil && stop == nil {
 		g.keepTime()
 		if err := g.await(md, p); err != nil {
-			return err
+			return nil, err
 		}
 		if stop, err = g.perform(ctx, md, p); g.out.problem != nil {
-			return errOver
+			return errOver, nil
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return g.ended(ctx, p, stop)
 }
@@ -246,31 +269,30 @@ func (p *part) add(steps ...verdict.Step) {
 	p.pieces[last] = append(p.pieces[last], steps...)
 }
 
-// ended sees what the handler did, and returns its error.
-func (g *groupRun) ended(ctx context.Context, p *part, stop *sandbox.Stop) error {
+// ended sees what the handler did, and returns its error as refused.
+func (g *groupRun) ended(ctx context.Context, p *part, stop *sandbox.Stop) (refused, err error) {
 	l := p.lane
 	if stop.Reason == sandbox.Returned {
 		leak, drained, err := l.proc.drain(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if leak != nil {
 			g.leaked(l, *leak)
-			return errOver
+			return errOver, nil
 		}
 		stop = drained
 	}
 	if stop.Reason != sandbox.Returned {
 		p.d.Ended = endedBy(stop.Reason)
 		g.limit(l, *stop)
-		return errOver
+		return errOver, nil
 	}
-	p.ended = true
 	if l.proc.result.Failed {
 		p.d.Ended = "returned an error"
-		return errors.New(ledger.Shorten(l.proc.result.Text, 200))
+		return errors.New(ledger.Shorten(l.proc.result.Text, 200)), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // tell puts the story and what the deliveries did into one timeline.

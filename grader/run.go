@@ -59,7 +59,7 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 		return nil, err
 	}
 	w.clock.Set(w.sub.start)
-	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil { //nolint:gosec // any 64 bits are a seed
+	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
 		return nil, err
 	}
 	r := &run{

@@ -65,8 +65,19 @@ func TestBrowserTimeline(t *testing.T) {
 
 	b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector(".tl").focus()`))
 	for _, press := range []struct{ key, want string }{
-		{"j", "2 steps of A"}, {"j", "3"}, {"j", "4"}, {"k", "3"}, {"f", "7"}, {"f", "7"}, {kb.End, "15"}, {"j", "15"}, {kb.Home, "2 steps of A"},
-		{kb.Enter, "2 steps of A"}, {"j", "1"}, {"j", "2"}, {"j", "3"}, // Enter has opened the fold
+		{"j", "2 steps of A"},
+		{"j", "3"},
+		{"j", "4"},
+		{"k", "3"},
+		{"f", "7"},
+		{"f", "7"},
+		{kb.End, "15"},
+		{"j", "15"},
+		{kb.Home, "2 steps of A"},
+		{kb.Enter, "2 steps of A"},
+		{"j", "1"},
+		{"j", "2"},
+		{"j", "3"}, // Enter has opened the fold
 	} {
 		b.do(t, chromedp.KeyEvent(press.key))
 		if got := run(t, b, chromedp.Evaluate[string](focused)); got != press.want {

@@ -105,10 +105,10 @@ func (t *Timeline) row(s verdict.Step) Row {
 	if s.Lane == Middle {
 		return r
 	}
-	switch {
-	case s.Event == Deliver:
+	switch s.Event {
+	case Deliver:
 		r.Arrow = FromMiddle
-	case s.Event == SQL, s.Event == CommitOffset, s.Event == Fault, s.Event == Leak:
+	case SQL, CommitOffset, Fault, Leak:
 		r.Arrow = ToMiddle
 	}
 	return r

@@ -165,8 +165,10 @@ func TestTimelineFolds(t *testing.T) {
 		{"ARollbackWithoutEffect", concat(rolledBack, delivered("A", " again")), "1 [6] 1 1 [3] 1 1 1 1"},
 		{"TheOrdinaryToo", many, "[4] 1 [3] 1 [3] 1 [3] 1 [3] 1 [3] 1 [3] 1 [3]"},
 		{"NeverAFault", faults, strings.TrimSpace(strings.Repeat("1 ", 20))},
-		{"NoRunOfTwoInstances", concat(delivered("A", "")[:3], delivered("B", "")[:4], delivered("A", "")[4:], delivered("B", "")[4:]),
-			"[2] 1 [3] 1 1 [3] 1 [3]"},
+		{
+			"NoRunOfTwoInstances", concat(delivered("A", "")[:3], delivered("B", "")[:4], delivered("A", "")[4:], delivered("B", "")[4:]),
+			"[2] 1 [3] 1 1 [3] 1 [3]",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

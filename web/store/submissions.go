@@ -71,7 +71,7 @@ func (s *Store) SubmissionByID(ctx context.Context, id int64) (Submission, error
 // exercises if exercise is empty.
 func (s *Store) Submissions(ctx context.Context, b Browser, exercise string, limit int) ([]SubmissionInfo, error) {
 	rows, err := db.New(s.Read).ListOwnSubmissions(ctx, db.ListOwnSubmissionsParams{
-		TokenHash: string(b), Exercise: exercise, MaxRows: int32(limit), //nolint:gosec // a page's worth of rows
+		TokenHash: string(b), Exercise: exercise, MaxRows: int32(limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list submissions: %w", err)

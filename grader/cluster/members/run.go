@@ -406,7 +406,7 @@ func (r *run) commitUnheard(d *Delivery) error {
 	select {
 	case <-d.member.gate.dropped:
 		cancel()
-		<-answered // the context's error
+		_ = <-answered // the context's error
 	case err := <-answered:
 		cancel()
 		return fmt.Errorf("%s: lose the answer to the commit: it came: %v", d.Instance, err) //nolint:errorlint // nil is possible and wrong here
