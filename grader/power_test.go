@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -29,7 +30,11 @@ import (
 	"redeliver/grader/verdict"
 )
 
-// powerSample is how many handlers of each side are graded with -short.
+// whole makes TestPower grade the whole set, about ten minutes on two
+// processors, instead of a sample.
+var whole = flag.Bool("whole", false, "grade the whole set of right and wrong handlers")
+
+// powerSample is how many handlers of each side a sample has.
 const powerSample = 10
 
 // powerHandler is one file of testdata/power: a handler that is right or wrong, and
@@ -131,7 +136,7 @@ func sample(all []powerHandler) []powerHandler {
 func TestPower(t *testing.T) {
 	t.Parallel()
 	handlers := powerHandlers(t)
-	if testing.Short() {
+	if !*whole {
 		handlers = sample(handlers)
 	}
 	g := newGrader(t, 1)
