@@ -136,7 +136,7 @@ func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) err
 		case i == 0 && (set == schedule.Copy || set == schedule.Copies):
 			ack = cluster.AckLost
 		}
-		if set == schedule.Two {
+		if set == schedule.Two { // as in a topic that was extended: one key, two partitions
 			e.Partition = int32(i)
 		}
 		offsets, err := s.Produce(ctx, recordOf(e), ack)
