@@ -406,7 +406,10 @@ func (r *run) commitUnheard(d *Delivery) error {
 	select {
 	case <-d.member.gate.dropped:
 		cancel()
-		_ = <-answered // the context's error
+		err := <-answered // the context's: nobody reads the answer any more
+		if err == nil {
+			return fmt.Errorf("%s: lose the answer to the commit: it came", d.Instance)
+		}
 	case err := <-answered:
 		cancel()
 		return fmt.Errorf("%s: lose the answer to the commit: it came: %v", d.Instance, err) //nolint:errorlint // nil is possible and wrong here
