@@ -71,7 +71,7 @@ const right = `	tx, err := db.BeginTx(ctx, nil)
 // outcome and sentence. The grader goes on after each of them.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	g, e := newGrader(t, 2), chargeOnce(t)
+	g, e := newGrader(t, 1), chargeOnce(t)
 	exec := func(sql string) string {
 		return handler("\t_, err := db.ExecContext(ctx, `" + sql + "`)\n\treturn err")
 	}
@@ -107,6 +107,7 @@ func TestBadInput(t *testing.T) {
 		{"TransactionLeftOpen", handler("\ttx, err := db.BeginTx(ctx, nil)\n\tif err != nil {\n\t\treturn err\n\t}\n\t_, err = tx.ExecContext(ctx, \"DELETE FROM charges\")\n\treturn err"), verdict.Failed, verdict.Lost, "Payment p-xw2 was not charged: it has no row in charges: it happens without any fault: each record was delivered once and its offset committed."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			v := grade(t, g, grader.Request{Exercise: e, Files: []exercises.File{{Name: "handler.go", Content: []byte(tc.source)}}})
 			if v.Outcome != tc.outcome || v.Summary != tc.summary && tc.summary != "" {
 				t.Errorf("got %s, %q\nwant %s, %q", v.Outcome, v.Summary, tc.outcome, tc.summary)

@@ -148,7 +148,7 @@ func TestPower(t *testing.T) {
 		for _, h := range handlers {
 			t.Run(h.name, func(t *testing.T) {
 				t.Parallel()
-				v := grade(t, g, grader.Request{Exercise: h.exercise, Files: h.files})
+				v := gradeOnce(t, g, h.exercise, h.files)
 				mu.Lock()
 				matrix.add(h, v)
 				mu.Unlock()

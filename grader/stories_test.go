@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"redeliver/exercises"
-	"redeliver/grader"
 	"redeliver/grader/schedule"
 	"redeliver/grader/verdict"
 )
@@ -23,7 +22,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // as somebody who sees nothing else.
 func TestStories(t *testing.T) {
 	t.Parallel()
-	g := newGrader(t, 0)
+	g := newGrader(t, 1)
 	catalog := exercises.Open(exercises.Builtin(), nil)
 	power := map[string]powerHandler{}
 	for _, h := range powerHandlers(t) {
@@ -60,6 +59,7 @@ func TestStories(t *testing.T) {
 		"offset-is-not-a-key/wrong/offset-only",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			parts := strings.SplitN(name, "/", 2)
 			e, ok := catalog.Exercise("core/" + parts[0])
 			if !ok {
@@ -71,7 +71,7 @@ func TestStories(t *testing.T) {
 			} else if wrong, ok := strings.CutPrefix(parts[1], "wrong/"); ok {
 				files = sampleFiles(t, e.Wrong, wrong)
 			}
-			got := story(t, grade(t, g, grader.Request{Exercise: e, Files: files}))
+			got := story(t, gradeOnce(t, g, e, files))
 			golden(t, filepath.Join("testdata", "stories", strings.ReplaceAll(name, "/", "_")+".txt"), got)
 		})
 	}
