@@ -184,6 +184,10 @@ func (g *groupRun) begin(instance string, attempt int, rec *kgo.Record) (*part, 
 	return p, nil
 }
 
+// longestSleep is how much of a guest's sleep the group sees: more than Kafka's
+// max.poll.interval.ms, after which a consumer is taken for dead.
+const longestSleep = 6 * time.Minute
+
 // keepTime lets the group's clock and the guest's agree: what the guest has slept
 // passes for the group, and what has passed for the group passes for the guest.
 func (g *groupRun) keepTime() {
@@ -194,6 +198,9 @@ func (g *groupRun) keepTime() {
 		g.began = time.Now()
 	}
 	ahead := g.clock.Now().Sub(g.sub.start) - time.Since(g.began)
+	if over := ahead - longestSleep; over > 0 { // it need not last: every heartbeat of a day is real work
+		g.began, ahead = g.began.Add(-over), longestSleep
+	}
 	if ahead > 0 {
 		time.Sleep(ahead) //nolint:forbidigo // virtual time of the bubble, which is what the guest's sleep is made of
 		return
