@@ -19,7 +19,8 @@ const maxExhaustive = 11
 // tried in seconds. With -whole every handler of the packs is looked at.
 func fewCalls() []string {
 	return []string{
-		"starter", "account-as-key", "charge-forgotten", "debit-forgotten", "no-transaction", "panic-for-a-copy",
+		"starter", "account-as-key", "charge-forgotten", "debit-forgotten", "marker-in-a-goroutine", "no-transaction",
+		"panic-for-a-copy",
 		"two-transactions", "conflict-ignored", "lock-row",
 	}
 }
