@@ -65,7 +65,7 @@ func TestKilledServer(t *testing.T) {
 		ids[token] = b.submit(t, handIn(token, fmt.Sprint("package handler // ", i)), Created)
 	}
 	runAndKill(t, path)
-	if n := b.count(t, "SELECT count(*) FROM river_job WHERE state = 'running'"); n != 1 {
+	if n := b.count(t, "SELECT count(*) FROM river_job WHERE state = 'running' AND kind = 'grade'"); n != 1 {
 		t.Fatalf("%d jobs were running when the process died", n)
 	}
 
