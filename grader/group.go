@@ -13,7 +13,6 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader/cluster/bubble"
 	"redeliver/grader/cluster/members"
-	"redeliver/grader/guest/abi"
 	"redeliver/grader/invariant"
 	"redeliver/grader/ledger"
 	"redeliver/grader/sandbox"
@@ -169,14 +168,7 @@ func (g *groupRun) begin(instance string, attempt int, rec *kgo.Record) (*part, 
 	if err != nil {
 		return nil, err
 	}
-	d := &delivery{eventID: event.ID, record: abi.Record{
-		Topic: rec.Topic, Partition: rec.Partition, Offset: rec.Offset, Key: rec.Key, Value: rec.Value, Timestamp: rec.Timestamp,
-		NoPositions: !g.positions,
-	}}
-	for _, h := range rec.Headers {
-		d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
-	}
-	d.Offset, d.Attempt, d.Instance = rec.Offset, attempt, l.proc.name
+	d := g.deliveryOf(rec, event.ID, attempt, l)
 	l.current, l.busy = d, 0
 	p := &part{d: d, lane: l, pieces: make([][]verdict.Step, 1)}
 	g.parts = append(g.parts, p)

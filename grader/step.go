@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"redeliver/grader/cluster"
 	"redeliver/grader/guest/abi"
@@ -117,18 +118,24 @@ func (r *run) poll(ctx context.Context, l *lane) error {
 		}
 		key := fmt.Sprintf("%s/%d/%d", rec.Topic, rec.Partition, rec.Offset)
 		r.attempts[key]++
-		d := &delivery{eventID: event.ID, record: abi.Record{
-			Topic: rec.Topic, Partition: rec.Partition, Offset: rec.Offset, Key: rec.Key, Value: rec.Value, Timestamp: rec.Timestamp,
-			NoPositions: !r.positions,
-		}}
-		d.Offset, d.Attempt, d.Instance = rec.Offset, r.attempts[key], l.proc.name
+		d := r.deliveryOf(rec, event.ID, r.attempts[key], l)
 		r.clock.Advance(backoff(d.Attempt))
-		for _, h := range rec.Headers {
-			d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
-		}
 		return r.deliver(ctx, l, d)
 	}
 	return nil
+}
+
+// deliveryOf is a record of the broker as the guest of an instance receives it.
+func (r *run) deliveryOf(rec *kgo.Record, eventID string, attempt int, l *lane) *delivery {
+	d := &delivery{eventID: eventID, record: abi.Record{
+		Topic: rec.Topic, Partition: rec.Partition, Offset: rec.Offset, Key: rec.Key, Value: rec.Value, Timestamp: rec.Timestamp,
+		NoPositions: !r.positions,
+	}}
+	for _, h := range rec.Headers {
+		d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
+	}
+	d.Offset, d.Attempt, d.Instance = rec.Offset, attempt, l.proc.name
+	return d
 }
 
 // backoff is how long a consumer waits before it takes a record again: nothing at
