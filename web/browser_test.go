@@ -27,6 +27,9 @@ type browserBundle struct {
 	axe string
 }
 
+// Tests with a browser run one after another: two browsers on a small machine
+// make each other wait for seconds.
+//
 // setupBrowser skips without Chromium or axe-core, so that `go test` works on a
 // bare machine. A full check has both.
 func setupBrowser(t *testing.T) *browserBundle {
@@ -51,7 +54,11 @@ func setupBrowser(t *testing.T) *browserBundle {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	return &browserBundle{testBundle: b, ctx: ctx, axe: string(axe)}
+	bundle := &browserBundle{testBundle: b, ctx: ctx, axe: string(axe)}
+	// A page without the focus gets neither keys nor the clipboard, and which page
+	// has it is the window system's choice.
+	bundle.do(t, scheme("light"), command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+	return bundle
 }
 
 func (b *browserBundle) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
@@ -78,9 +85,14 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	})
 }
 
+// scheme also asks for reduced motion: a page that still scrolls smoothly lets
+// the mouse go down on a link and up beside it.
 func scheme(name string) chromedp.Action[chromedp.Void] {
 	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: name},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 }
 
@@ -110,6 +122,15 @@ func (b *browserBundle) inspect(t *testing.T, name string) {
 		}
 	}
 	b.do(t, width(1280))
+	b.settle(t)
+}
+
+// settle waits until what was asked of the page is on the screen: two frames,
+// the first of which may have begun before.
+func (b *browserBundle) settle(t *testing.T) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate[chromedp.Void](
+		`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))`, chromedp.EvalAwaitPromise))
 }
 
 // accessible runs axe-core. DevTools may evaluate it in spite of the policy of
@@ -149,7 +170,6 @@ func (b *browserBundle) obeys(t *testing.T) {
 const wrongCode = "package handler // typed in the browser\n"
 
 func TestBrowser(t *testing.T) {
-	t.Parallel()
 	b := setupBrowser(t)
 	b.do(t,
 		command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: collectViolations}),
@@ -231,7 +251,6 @@ func TestBrowser(t *testing.T) {
 }
 
 func TestBrowserWithoutScript(t *testing.T) {
-	t.Parallel()
 	b := setupBrowser(t)
 	b.do(t,
 		command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
