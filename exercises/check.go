@@ -108,6 +108,39 @@ func (l *loader) checkReferences(doc *document, file exerciseFile) {
 	}
 }
 
+// harnessTables are there for every query of an invariant.
+func harnessTables() []string { return []string{"sent", "delivered", "expected", "output"} }
+
+const maxHistories = 5
+
+func (l *loader) checkHistories(doc *document, histories map[string]historyFile) {
+	if len(histories) > maxHistories {
+		l.at(doc, fmt.Sprintf("There are at most %d histories.", maxHistories), "histories")
+		return
+	}
+	for _, name := range sortedKeys(histories) {
+		history := histories[name]
+		if !fieldPattern.MatchString(name) || slices.Contains(harnessTables(), name) || name == history.Table {
+			l.problems = append(l.problems, doc.key("A history's name begins with a letter, holds lower-case letters, digits and underscores, and is not that of another table.", name, "histories"))
+		}
+		if !fieldPattern.MatchString(history.Table) {
+			l.at(doc, "The table must be one of the exercise, in lower case.", "histories", name, "table")
+		}
+		if n := len(history.Columns); n < 1 || n > maxFields {
+			l.at(doc, fmt.Sprintf("There must be between 1 and %d columns.", maxFields), "histories", name, "columns")
+			continue
+		}
+		for i, column := range history.Columns {
+			switch {
+			case !fieldPattern.MatchString(column) || column == "at":
+				l.at(doc, "A column is named with lower-case letters, digits and underscores; at is there already.", "histories", name, "columns", i)
+			case slices.Contains(history.Columns[:i], column):
+				l.at(doc, fmt.Sprintf("%q is listed twice.", column), "histories", name, "columns", i)
+			}
+		}
+	}
+}
+
 func (l *loader) checkInvariants(doc *document, invariants []invariantFile, events Events) {
 	if len(invariants) == 0 {
 		l.at(doc, "There must be at least one invariant.", "invariants")

@@ -19,10 +19,11 @@ func (e *Exercise) Hash() string {
 		Invariants                            []Invariant
 		Schema                                string
 		Events                                Events
+		Histories                             []History `json:",omitempty"`
 	}{
 		e.Name(), e.Version, e.Entry,
 		e.Services, e.Databases, e.Editable, e.Phases,
-		e.Limits, e.Invariants, e.Schema, e.Events,
+		e.Limits, e.Invariants, e.Schema, e.Events, e.Histories,
 	})
 	if err != nil {
 		// Nothing in these types can fail to encode, as TestHash shows.

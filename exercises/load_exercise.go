@@ -12,28 +12,34 @@ import (
 
 // exerciseFile is exercise.yaml.
 type exerciseFile struct {
-	ID            string            `yaml:"id"`
-	UUID          string            `yaml:"uuid"`
-	Version       string            `yaml:"version"`
-	Title         map[string]string `yaml:"title"`
-	Level         int               `yaml:"level"`
-	Minutes       int               `yaml:"minutes"`
-	Entry         string            `yaml:"entry"`
-	Services      []string          `yaml:"services"`
-	Databases     []string          `yaml:"databases"`
-	Editable      []string          `yaml:"editable"`
-	Concepts      []string          `yaml:"concepts"`
-	Prerequisites []string          `yaml:"prerequisites"`
-	Questions     []string          `yaml:"questions"`
-	Visibility    string            `yaml:"visibility"`
-	Phases        []string          `yaml:"phases"`
-	Limits        limitsFile        `yaml:"limits"`
-	Invariants    []invariantFile   `yaml:"invariants"`
-	Rubric        []string          `yaml:"rubric"`
+	ID            string                 `yaml:"id"`
+	UUID          string                 `yaml:"uuid"`
+	Version       string                 `yaml:"version"`
+	Title         map[string]string      `yaml:"title"`
+	Level         int                    `yaml:"level"`
+	Minutes       int                    `yaml:"minutes"`
+	Entry         string                 `yaml:"entry"`
+	Services      []string               `yaml:"services"`
+	Databases     []string               `yaml:"databases"`
+	Editable      []string               `yaml:"editable"`
+	Concepts      []string               `yaml:"concepts"`
+	Prerequisites []string               `yaml:"prerequisites"`
+	Questions     []string               `yaml:"questions"`
+	Visibility    string                 `yaml:"visibility"`
+	Phases        []string               `yaml:"phases"`
+	Limits        limitsFile             `yaml:"limits"`
+	Histories     map[string]historyFile `yaml:"histories"`
+	Invariants    []invariantFile        `yaml:"invariants"`
+	Rubric        []string               `yaml:"rubric"`
 }
 
 type limitsFile struct {
 	HostCalls int `yaml:"host_calls"`
+}
+
+type historyFile struct {
+	Table   string   `yaml:"table"`
+	Columns []string `yaml:"columns"`
 }
 
 type invariantFile struct {
@@ -93,6 +99,7 @@ func (l *loader) loadManifest(exercise *Exercise, events Events) bool {
 	}
 	before := len(l.problems)
 	l.checkManifest(doc, exercise.Slug, file)
+	l.checkHistories(doc, file.Histories)
 	l.checkInvariants(doc, file.Invariants, events)
 	fillExercise(exercise, file, events)
 	return len(l.problems) == before
@@ -109,6 +116,9 @@ func fillExercise(exercise *Exercise, file exerciseFile, events Events) {
 	exercise.Concepts, exercise.Prerequisites, exercise.Questions = file.Concepts, file.Prerequisites, file.Questions
 	exercise.Visibility, exercise.Phases, exercise.Rubric = file.Visibility, file.Phases, file.Rubric
 	exercise.Limits = Limits(file.Limits)
+	for _, name := range sortedKeys(file.Histories) {
+		exercise.Histories = append(exercise.Histories, History{Name: name, Table: file.Histories[name].Table, Columns: file.Histories[name].Columns})
+	}
 	for _, invariant := range file.Invariants {
 		exercise.Invariants = append(exercise.Invariants, Invariant{
 			Name: invariant.Name, Kind: invariant.Kind, SQL: strings.TrimSpace(invariant.SQL),

@@ -44,6 +44,7 @@ type Exercise struct {
 	Visibility    string   // "public" or "assigned"
 	Phases        []string // nil: all that the entry supports
 	Limits        Limits
+	Histories     []History // by name
 	Invariants    []Invariant
 	Rubric        []string
 
@@ -75,6 +76,16 @@ type Expected struct {
 	Kinds   []string // each must be found
 	May     []string // these may be found too, others must not
 	Message []string // words that some message must contain
+}
+
+// History is a table of the harness that keeps what stood in a table of the
+// exercise after each commit: the column "at", which is the number of the commit
+// (0: before the first record), then Columns. A commit adds one row for each row
+// of the table that it has changed or added, as far as Columns show it.
+type History struct {
+	Name    string
+	Table   string // of the exercise
+	Columns []string
 }
 
 // Limits bound one schedule. Zero means the sandbox's default.

@@ -94,6 +94,9 @@ func (w *world) perform(ctx context.Context, instance string, e effect) (outcome
 	}
 	out, err := performOn(ctx, conn, e)
 	out.refused = conn.Refused()
+	if err == nil && out.access.Durable {
+		err = w.histories.commit(ctx, w.ledger)
+	}
 	return out, err
 }
 

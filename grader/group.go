@@ -66,6 +66,7 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
 		return nil, err
 	}
+	w.histories.reset()
 	g := &groupRun{run: &run{
 		world: w, schedule: s, options: o, set: set, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
 		out: &result{schedule: s, set: set, positions: o.positions},

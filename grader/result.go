@@ -93,7 +93,7 @@ func (r *run) judge(ctx context.Context) error {
 }
 
 func (r *run) facts() invariant.Facts {
-	facts := invariant.Facts{Sent: r.set.sent}
+	facts := invariant.Facts{Sent: r.set.sent, Histories: r.histories.tables()}
 	for _, d := range r.out.deliveries {
 		facts.Delivered = append(facts.Delivered, invariant.Delivered{
 			EventID: d.eventID, Topic: d.record.Topic, Partition: d.record.Partition, Offset: d.Offset,

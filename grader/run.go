@@ -62,6 +62,7 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
 		return nil, err
 	}
+	w.histories.reset()
 	r := &run{
 		world: w, schedule: s, options: o, set: set, group: w.consumer(set), attempts: map[string]int{},
 		fired: map[schedule.Deviation]bool{}, out: &result{schedule: s, set: set, positions: o.positions},

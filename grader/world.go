@@ -21,13 +21,14 @@ import (
 // world is what one worker needs to run schedules one after the other: a
 // database, a cluster for each set of records, one sandbox instance, a clock.
 type world struct {
-	sub    *submission
-	ledger *ledger.Ledger
-	clock  *sandbox.Clock
-	insts  map[string]*sandbox.Instance // by instance: "A", "B"
-	sets   map[schedule.Set]*recordSet
-	groups int   // consumer groups used so far
-	broken error // a failure of ours on the guest's side of a call
+	sub       *submission
+	ledger    *ledger.Ledger
+	clock     *sandbox.Clock
+	insts     map[string]*sandbox.Instance // by instance: "A", "B"
+	sets      map[schedule.Set]*recordSet
+	groups    int // consumer groups used so far
+	histories *histories
+	broken    error // a failure of ours on the guest's side of a call
 }
 
 // recordSet is a cluster that holds the records of a schedule set.
@@ -60,6 +61,9 @@ func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
 		return nil, err
 	}
 	if err := w.ledger.Prepare(ctx, sub.schema, setupStatements(sub)); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	if w.histories, err = newHistories(ctx, w.ledger, sub); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"strings"
 
 	"redeliver/exercises"
@@ -39,6 +40,8 @@ type Delivered struct {
 type Facts struct {
 	Sent      []Sent
 	Delivered []Delivered
+	// Histories are further tables, by name: see exercises.History.
+	Histories map[string]Table
 	// Expected has one row per logical event in the log; the first column is
 	// event_id, the others are the exercise's.
 	Expected Table
@@ -128,7 +131,9 @@ func writeFacts(ctx context.Context, db Database, facts Facts) error {
 			d.EventID, d.Topic, int64(d.Partition), d.Offset, int64(d.Attempt), d.Instance, d.Outcome,
 		})
 	}
-	for name, t := range map[string]Table{"sent": sent, "delivered": delivered, "expected": facts.Expected} {
+	tables := map[string]Table{"sent": sent, "delivered": delivered, "expected": facts.Expected}
+	maps.Copy(tables, facts.Histories)
+	for name, t := range tables {
 		if err := write(ctx, db, name, t); err != nil {
 			return fmt.Errorf("write the table %s: %w", name, err)
 		}
