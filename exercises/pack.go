@@ -59,6 +59,15 @@ type Exercise struct {
 	Expect    map[string]Expected // by name of the wrong handler
 }
 
+// Language is the language to show the exercise in to somebody who wants want:
+// that one if its pack speaks it, else English, which every pack does.
+func (e *Exercise) Language(want string) string {
+	if _, ok := e.Title[want]; ok {
+		return want
+	}
+	return "en"
+}
+
 // Name is "pack/slug", as the command line and addresses use it.
 func (e *Exercise) Name() string { return e.Pack + "/" + e.Slug }
 

@@ -38,11 +38,11 @@ func (s *Server) showError(shown error, c echo.Context) {
 	}
 	status := statusOf(shown)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
-	words := s.words.Words(s.langOf(c))
-	m, err := views.NewProblem(views.Page{Words: words}, status, id, maxSource)
+	page := s.page(c)
+	m, err := views.NewProblem(page, status, id, maxSource)
 	var p *problem
 	if err == nil && errors.As(shown, &p) {
-		m.Message, err = words.Text(p.message, p.places...)
+		m.Message, err = page.Words.Text(p.message, p.places...)
 	}
 	if err == nil {
 		err = render(c, status, views.Problem(m))

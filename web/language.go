@@ -2,9 +2,11 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"redeliver/web/store"
@@ -47,7 +49,26 @@ func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
 
 // page is the beginning of every page's model.
 func (s *Server) page(c echo.Context) views.Page {
-	return views.Page{Words: s.words.Words(s.langOf(c))}
+	return views.Page{Words: s.words.Words(s.langOf(c)), Languages: s.languageLinks(c.Request().URL)}
+}
+
+// languageLinks lead to the address in every language. What was asked is kept,
+// but for the notice, which tells of a form and not of the page.
+func (s *Server) languageLinks(address *url.URL) []views.LanguageLink {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(address.EscapedPath(), "/"), "/")
+	query := address.Query()
+	if !s.words.Has(first) { // an error, at an address that is none of ours
+		rest, query = "", nil
+	}
+	query.Del("notice")
+	if len(query) > 0 {
+		rest += "?" + query.Encode()
+	}
+	var out []views.LanguageLink
+	for _, lang := range s.words.Languages() {
+		out = append(out, views.LanguageLink{Lang: lang, Name: s.words.NameOf(lang), URL: views.HomeURL(lang) + templ.SafeURL(rest)})
+	}
+	return out
 }
 
 // langOf is the language of the address, or the preferred one where the address

@@ -27,6 +27,40 @@ func TestAddressesWithoutLanguage(t *testing.T) {
 	}
 }
 
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{}, testCatalog())
+	v := b.visitor(t)
+
+	page := v.get(t, "/de/exercises/core/charge-once?version=0&notice=saved", http.StatusOK)
+	for _, want := range []string{
+		`<html lang="de">`,
+		`<link rel="alternate" hreflang="ru" href="/ru/exercises/core/charge-once?version=0">`,
+		`Entwurf speichern`,
+		`ihr Text steht hier auf Englisch`, // the pack of the test speaks English only
+		`<h1 lang="en">Charge once</h1>`,
+		`Charge <strong>once</strong>`,
+	} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the German page lacks %q", want)
+		}
+	}
+	if strings.Contains(page.body, `hreflang="ru" href="/ru/exercises/core/charge-once?notice`) {
+		t.Error("a notice is carried into another language")
+	}
+
+	if home := v.get(t, "/ru/", http.StatusOK); !strings.Contains(home.body, "Обработать сообщения Kafka один раз") {
+		t.Error("the home page is not in Russian")
+	}
+	next := v.do(t, "GET", "/", nil, http.Header{"Accept-Language": {"en"}})
+	if at := next.header.Get("Location"); at != "/ru/" {
+		t.Errorf("after a Russian page, / leads to %q", at)
+	}
+	if missing := v.get(t, "/nowhere?x=1", http.StatusNotFound); !strings.Contains(missing.body, `href="/de/"`) {
+		t.Error("an error page has no link to the German home page")
+	}
+}
+
 func TestCookies(t *testing.T) {
 	t.Parallel()
 

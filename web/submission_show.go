@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
 	"redeliver/web/views"
@@ -22,6 +23,9 @@ func (s *Server) submissionShow(c echo.Context) error {
 	state, err := s.state(c.Request().Context(), sub, p.Lang())
 	if err != nil {
 		return err
+	}
+	if passed := sub.Verdict != nil && sub.Verdict.Outcome == verdict.Passed; passed {
+		state.ApproachHTML = s.texts[[2]string{sub.Exercise, p.Lang()}].approach
 	}
 	m, err := views.NewSubmission(p, state, c.QueryParam("notice"))
 	if err != nil {

@@ -13,16 +13,18 @@ import (
 type exerciseText struct {
 	statement string
 	hints     []views.HintModel
+	approach  string
 }
 
-// texts are the rendered texts by the name of the exercise and the language.
+// texts are the rendered texts by the name of the exercise and the language of
+// the page, which is not always that of the text.
 type texts map[[2]string]exerciseText
 
 func renderTexts(list []*exercises.Exercise, languages []string) (texts, error) {
 	out := texts{}
 	for _, e := range list {
 		for _, lang := range languages {
-			text, err := renderText(e, lang)
+			text, err := renderText(e, e.Language(lang))
 			if err != nil {
 				return nil, fmt.Errorf("exercise %s in %s: %w", e.Name(), lang, err)
 			}
@@ -34,6 +36,9 @@ func renderTexts(list []*exercises.Exercise, languages []string) (texts, error) 
 
 func renderText(e *exercises.Exercise, lang string) (text exerciseText, err error) {
 	if text.statement, err = content.HTML(e.Statement[lang]); err != nil {
+		return exerciseText{}, err
+	}
+	if text.approach, err = content.HTML(e.Approach[lang]); err != nil {
 		return exerciseText{}, err
 	}
 	for _, h := range e.Hints[lang] {
@@ -57,8 +62,8 @@ func (s *Server) exercise(name string) (*exercises.Exercise, error) {
 
 // titleOf names an exercise, also one whose pack is no longer installed.
 func (s *Server) titleOf(name, lang string) string {
-	if e, ok := s.catalog.Exercise(name); ok && e.Title[lang] != "" {
-		return e.Title[lang]
+	if e, ok := s.catalog.Exercise(name); ok {
+		return e.Title[e.Language(lang)]
 	}
 	return name
 }

@@ -12,6 +12,7 @@ import (
 type ExerciseModel struct {
 	Page
 	Name          string // pack/slug
+	Spoken        string // the language of its texts
 	Level         int
 	Minutes       int
 	StatementHTML string // safe HTML, from package content
@@ -59,10 +60,11 @@ type DraftLine struct {
 // NewExercise builds the model of Exercise around a form.
 func NewExercise(p Page, e *exercises.Exercise, statementHTML string, hints []HintModel, form FormModel) (ExerciseModel, error) {
 	t := text{words: p.Words}
-	p.Title = e.Title[p.Lang()]
+	spoken := e.Language(p.Lang())
+	p.Title = e.Title[spoken]
 	p.Description = t.say("exercise.description", "Title", p.Title)
 	return ExerciseModel{
-		Page: p, Name: e.Name(), Level: e.Level, Minutes: e.Minutes,
+		Page: p, Name: e.Name(), Spoken: spoken, Level: e.Level, Minutes: e.Minutes,
 		StatementHTML: statementHTML, Hints: hints, Form: form,
 	}, t.err
 }

@@ -13,6 +13,7 @@ type HomeModel struct {
 type ExerciseCard struct {
 	Name    string // pack/slug
 	Title   string
+	Lang    string // of Title
 	Level   int
 	Minutes int
 }
@@ -24,7 +25,7 @@ func NewHome(p Page, list []*exercises.Exercise, submissions []SubmissionLine) (
 	m := HomeModel{Page: p, Submissions: submissions}
 	for _, e := range list {
 		m.Exercises = append(m.Exercises, ExerciseCard{
-			Name: e.Name(), Title: e.Title[p.Lang()], Level: e.Level, Minutes: e.Minutes,
+			Name: e.Name(), Title: e.Title[e.Language(p.Lang())], Lang: e.Language(p.Lang()), Level: e.Level, Minutes: e.Minutes,
 		})
 	}
 	return m, t.err

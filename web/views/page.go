@@ -5,6 +5,8 @@ package views
 import (
 	"time"
 
+	"github.com/a-h/templ"
+
 	"redeliver/web/views/locale"
 )
 
@@ -15,11 +17,19 @@ const htmxConfig = `{"allowEval":false,"allowScriptTags":false,"includeIndicator
 // Page is what every page needs.
 type Page struct {
 	Words       locale.Words
-	Title       string // the page's, without the name of the site
-	Description string // one sentence for search engines
-	Live        bool   // loads event streams
-	Timeline    bool   // loads what makes a timeline walkable
-	Refresh     bool   // reloads without script until the page is complete
+	Languages   []LanguageLink // the same page in each language
+	Title       string         // the page's, without the name of the site
+	Description string         // one sentence for search engines
+	Live        bool           // loads event streams
+	Timeline    bool           // loads what makes a timeline walkable
+	Refresh     bool           // reloads without script until the page is complete
+}
+
+// LanguageLink is a page in one language.
+type LanguageLink struct {
+	Lang string
+	Name string // of the language, in itself
+	URL  templ.SafeURL
 }
 
 // Lang is the language of the page, as it stands in addresses.

@@ -30,6 +30,9 @@ type SubmissionState struct {
 	// StepNumbers are those of Steps, which only grow.
 	StepNumbers []int64
 	Verdict     *verdict.Verdict // nil: not graded yet
+	// ApproachHTML compares the ways to solve the exercise, for those who have
+	// solved it: safe HTML, or "".
+	ApproachHTML string
 }
 
 // SubmissionModel is the model of Submission.
@@ -42,6 +45,7 @@ type SubmissionModel struct {
 	Progress  ProgressModel
 	Result    *ResultModel // nil: not graded yet
 	Source    Source
+	Approach  string // safe HTML, or ""
 }
 
 // ProgressModel is how far a grading has come; it changes while it is looked at.
@@ -75,7 +79,7 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 	t.keep(err)
 	m := SubmissionModel{
 		Page: p, PublicID: s.PublicID, Exercise: s.Exercise, CreatedAt: s.CreatedAt,
-		Progress: progress, Source: NewSource(s.Files),
+		Progress: progress, Source: NewSource(s.Files), Approach: s.ApproachHTML,
 	}
 	if notice == "stored" || notice == "running" {
 		m.Notice = t.say("notice." + notice)

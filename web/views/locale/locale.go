@@ -9,10 +9,13 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 	"github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
 //go:embed active.*.toml
@@ -68,6 +71,13 @@ func (c *Catalog) Languages() []string {
 		out = append(out, t.String())
 	}
 	return out
+}
+
+// NameOf is the name of a language in that language: "Deutsch".
+func (c *Catalog) NameOf(lang string) string {
+	name := display.Self.Name(language.Make(lang))
+	first, size := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(first)) + name[size:]
 }
 
 // Has reports whether there are words in a language.

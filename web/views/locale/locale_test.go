@@ -24,6 +24,8 @@ func TestMatch(t *testing.T) {
 	c := load(t)
 	for header, want := range map[string]string{
 		"en-GB,en;q=0.9": "en",
+		"ru-RU,en;q=0.5": "ru",
+		"fr,de-AT;q=0.5": "de",
 		"tlh":            "en",
 		"":               "en",
 		"]]":             "en",
@@ -34,6 +36,26 @@ func TestMatch(t *testing.T) {
 	}
 	if !c.Has("en") || c.Has("tlh") || c.Has("") {
 		t.Errorf("languages are %v", c.Languages())
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	for lang, want := range map[string]string{"en": "English", "ru": "Русский", "de": "Deutsch"} {
+		if got := c.NameOf(lang); got != want {
+			t.Errorf("%s is called %q, want %q", lang, got, want)
+		}
+	}
+}
+
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	w := load(t).Words("ru")
+	for n, want := range map[int]string{1: "Выполнено 1 расписание", 3: "Выполнено 3 расписания", 11: "Выполнено 11 расписаний", 21: "Выполнено 21 расписание"} {
+		if got, err := w.Count("submission.schedules", n); got != want {
+			t.Errorf("%d: %q, want %q, err %v", n, got, want, err)
+		}
 	}
 }
 
