@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/chroma/v2"
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
@@ -43,6 +44,21 @@ func HTML(text string) (string, error) {
 		return "", fmt.Errorf("render markdown: %w", err)
 	}
 	return b.String(), nil
+}
+
+// Inline renders a text of one paragraph without the paragraph around it, for
+// a heading or an entry of a list that the page makes.
+func Inline(text string) (string, error) {
+	html, err := HTML(text)
+	if err != nil {
+		return "", err
+	}
+	words, begins := strings.CutPrefix(html, "<p>")
+	words, ends := strings.CutSuffix(words, "</p>\n")
+	if !begins || !ends || strings.Contains(words, "<p>") {
+		return "", fmt.Errorf("render markdown: %q is not one paragraph", text)
+	}
+	return words, nil
 }
 
 func newMarkdown() goldmark.Markdown {

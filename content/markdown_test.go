@@ -33,6 +33,19 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+func TestInline(t *testing.T) {
+	t.Parallel()
+	got, err := Inline("`acks=all` *helps* <b>")
+	if want := "<code>acks=all</code> <em>helps</em> <!-- raw HTML omitted -->"; err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	for _, text := range []string{"", "# Heading", "- list", "one\n\ntwo", "```go\n```"} {
+		if got, err := Inline(text); err == nil {
+			t.Errorf("Inline(%q) = %q, want an error", text, got)
+		}
+	}
+}
+
 func TestCode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, language, source, want string }{
