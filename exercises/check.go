@@ -53,6 +53,19 @@ func (l *loader) checkEntry(doc *document, file exerciseFile) {
 	l.checkEach(doc, file.Services, known.Services, "service of the entry "+known.Name, "services")
 }
 
+// checkOutputs wants output topics exactly where a submission can produce.
+func (l *loader) checkOutputs(doc *document, exercise *Exercise, events Events) {
+	if len(events.Templates) == 0 {
+		return // events.yaml has problems already
+	}
+	switch named := len(events.Outputs) > 0; {
+	case exercise.Produces() && !named:
+		l.at(doc, "The submission is given a Kafka client, but events.yaml names no outputs.", "entry")
+	case !exercise.Produces() && named:
+		l.at(doc, "events.yaml names outputs, but neither the entry nor services gives the submission a Kafka client.", "entry")
+	}
+}
+
 // checkEach wants every value of a list once and among the allowed ones.
 func (l *loader) checkEach(doc *document, values, allowed []string, what string, where ...any) {
 	for i, value := range values {

@@ -1,6 +1,9 @@
 package exercises
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Entry is a way in which the harness and a submission work together: who
 // polls, who commits, and which functions the submission defines.
@@ -8,6 +11,7 @@ type Entry struct {
 	Name      string
 	Functions []string // each must be defined, in package handler
 	Services  []string // what an exercise with this entry may ask for
+	Produces  bool     // its functions are given a Kafka client without asking
 }
 
 // Entries lists the entries that exercise.yaml may name.
@@ -16,7 +20,7 @@ func Entries() []Entry {
 		{Name: "handler", Functions: []string{"Handle"}, Services: []string{"redis", "gateway", "kafka"}},
 		{Name: "batch", Functions: []string{"HandleBatch"}},
 		{Name: "offsets", Functions: []string{"StartOffset", "Handle"}},
-		{Name: "relay", Functions: []string{"Handle", "Relay"}},
+		{Name: "relay", Functions: []string{"Handle", "Relay"}, Produces: true},
 		{Name: "consumer", Functions: []string{"Run"}},
 		{Name: "producer", Functions: []string{"Publish"}},
 	}
@@ -30,6 +34,18 @@ func Phases() []string {
 		"transient-errors", "lost-replies", "two-records", "interleavings", "double-crash",
 		"crash-and-interleave", "clock-jumps", "rewind", "cluster", "random",
 	}
+}
+
+// Signature names the functions that a submission defines and what they are
+// given: the entry, and each service after a plus sign, "handler+kafka".
+func (e *Exercise) Signature() string {
+	return strings.Join(append([]string{e.Entry}, e.Services...), "+")
+}
+
+// Produces says whether a submission is given a Kafka client to produce with.
+func (e *Exercise) Produces() bool {
+	known, _ := entry(e.Entry)
+	return known.Produces || slices.Contains(e.Services, "kafka")
 }
 
 func entry(name string) (Entry, bool) {

@@ -14,6 +14,8 @@ import "time"
 //	  sent_at:    {time: "-1m", every: "1s"}
 //	topics:
 //	  - {name: payments, partitions: 1}
+//	outputs:                     # topics that the submission may produce to, when it has a Kafka client
+//	  - {name: receipts, partitions: 1}
 //	events:                      # in the order in which they are produced
 //	  - {topic: payments, key: "{account}", headers: {event-id: "{event_id}"}, value: '{"payment_id":"{payment_id}"}'}
 //	  - {topic: payments, key: "{account}", …, same: {account: 1}, with: {amount: 4900}}
@@ -35,6 +37,7 @@ import "time"
 // braces stand for themselves.
 type Events struct {
 	Topics    []Topic
+	Outputs   []Topic // the submission's; none of them is in Topics
 	Fields    []Field // by name
 	Templates []Template
 	ID        string // name of a field, or ""
@@ -44,7 +47,7 @@ type Events struct {
 	Columns   []Column // of the table "expected" after event_id, by name
 }
 
-// Topic is created before the first event.
+// Topic is created before the first event. An output is empty then.
 type Topic struct {
 	Name       string
 	Partitions int32

@@ -33,6 +33,7 @@ type packFile struct {
 	Requires      []string          `yaml:"requires"`
 	Languages     []string          `yaml:"languages"`
 	Exercises     []string          `yaml:"exercises"`
+	Drafts        []string          `yaml:"drafts"`
 }
 
 // loader gathers a pack and its problems.
@@ -79,6 +80,9 @@ func (l *loader) loadPack() bool {
 			l.pack.Exercises = append(l.pack.Exercises, exercise)
 		}
 	}
+	for _, slug := range file.Drafts {
+		l.forget(slug)
+	}
 	l.checkUUIDs()
 	return true
 }
@@ -100,7 +104,9 @@ func (l *loader) checkPack(doc *document, file packFile) {
 	if l.checkLanguages(doc, file.Languages) {
 		l.checkWords(doc, file.Languages, file.Title, "title")
 	}
-	l.checkExerciseList(doc, file.Exercises)
+	l.checkExerciseList(doc, "exercises", file.Exercises, file.Drafts)
+	l.checkExerciseList(doc, "drafts", file.Drafts, file.Exercises)
+	l.checkFolders(doc, file)
 }
 
 // checkIdentity checks what packs and exercises have in common.
@@ -132,26 +138,35 @@ func (l *loader) checkLanguages(doc *document, languages []string) bool {
 	return len(l.problems) == before
 }
 
-func (l *loader) checkExerciseList(doc *document, slugs []string) {
-	if len(slugs) == 0 {
-		l.at(doc, "The pack lists no exercises.", "exercises")
-	}
+// checkExerciseList checks the folders under a key; others are those under the
+// other one.
+func (l *loader) checkExerciseList(doc *document, key string, slugs, others []string) {
 	if len(slugs) > MaxExercises {
-		l.at(doc, fmt.Sprintf("A pack has at most %d exercises.", MaxExercises), "exercises")
+		l.at(doc, fmt.Sprintf("A pack has at most %d exercises.", MaxExercises), key)
 		return
 	}
 	for i, slug := range slugs {
 		switch {
 		case !slugPattern.MatchString(slug) || len(slug) > 64:
-			l.at(doc, "An exercise is named by its folder: lower-case letters, digits and single hyphens, at most 64 characters.", "exercises", i)
-		case slices.Contains(slugs[:i], slug):
-			l.at(doc, "The exercise "+slug+" is listed twice.", "exercises", i)
+			l.at(doc, "An exercise is named by its folder: lower-case letters, digits and single hyphens, at most 64 characters.", key, i)
+		case slices.Contains(slugs[:i], slug) || key == "drafts" && slices.Contains(others, slug):
+			l.at(doc, "The exercise "+slug+" is listed twice.", key, i)
 		case !slices.Contains(l.folders(""), slug):
-			l.at(doc, "There is no folder "+slug+".", "exercises", i)
+			l.at(doc, "There is no folder "+slug+".", key, i)
 		}
 	}
+}
+
+// checkFolders wants at least one exercise and each folder in one of the lists.
+func (l *loader) checkFolders(doc *document, file packFile) {
+	if len(file.Exercises) == 0 {
+		l.at(doc, "The pack lists no exercises.", "exercises")
+	}
+	if len(file.Exercises) > MaxExercises {
+		return // there would be a problem for each folder too
+	}
 	for _, folder := range l.folders("") {
-		if !slices.Contains(slugs, folder) {
+		if !slices.Contains(file.Exercises, folder) && !slices.Contains(file.Drafts, folder) {
 			l.at(doc, "The folder "+folder+" is not listed under exercises.", "exercises")
 		}
 	}

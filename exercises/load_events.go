@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,7 @@ const (
 type eventsFile struct {
 	Fields    map[string]fieldFile `yaml:"fields"`
 	Topics    []topicFile          `yaml:"topics"`
+	Outputs   []topicFile          `yaml:"outputs"`
 	Events    []eventFile          `yaml:"events"`
 	ID        string               `yaml:"id"`
 	Object    string               `yaml:"object"`
@@ -84,18 +86,34 @@ func (e *eventsLoader) topics() {
 	if n := len(e.file.Topics); n < 1 || n > maxTopics {
 		e.problem(fmt.Sprintf("There must be between 1 and %d topics.", maxTopics), "topics")
 	}
-	for i, topic := range e.file.Topics {
+	if len(e.file.Outputs) > maxTopics {
+		e.problem(fmt.Sprintf("There may be at most %d outputs.", maxTopics), "outputs")
+	}
+	e.events.Topics = e.topicList("topics", e.file.Topics)
+	e.events.Outputs = e.topicList("outputs", e.file.Outputs)
+	for i, output := range e.file.Outputs {
+		if _, input := e.partitions(output.Name); input {
+			e.problem("The topic stands under topics as well: a submission cannot produce to what it reads.", "outputs", i, "name")
+		}
+	}
+}
+
+// topicList checks the topics under a key.
+func (e *eventsLoader) topicList(key string, topics []topicFile) []Topic {
+	var list []Topic
+	for i, topic := range topics {
 		if !topicPattern.MatchString(topic.Name) || topic.Name == "." || topic.Name == ".." {
-			e.problem("A topic's name holds letters, digits, dots, hyphens and underscores.", "topics", i, "name")
+			e.problem("A topic's name holds letters, digits, dots, hyphens and underscores.", key, i, "name")
 		}
 		if topic.Partitions < 1 || topic.Partitions > maxPartitions {
-			e.problem(fmt.Sprintf("A topic has between 1 and %d partitions.", maxPartitions), "topics", i, "partitions")
+			e.problem(fmt.Sprintf("A topic has between 1 and %d partitions.", maxPartitions), key, i, "partitions")
 		}
-		if _, twice := e.partitions(topic.Name); twice {
-			e.problem("Another topic has this name.", "topics", i, "name")
+		if slices.ContainsFunc(list, func(t Topic) bool { return t.Name == topic.Name }) {
+			e.problem("Another topic has this name.", key, i, "name")
 		}
-		e.events.Topics = append(e.events.Topics, Topic(topic))
+		list = append(list, Topic(topic))
 	}
+	return list
 }
 
 func (e *eventsLoader) partitions(topic string) (int32, bool) {

@@ -81,8 +81,8 @@ func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 	return exercise, len(l.problems) == before
 }
 
-// forget keeps the files of an exercise whose manifest is broken from being
-// reported as unknown.
+// forget keeps the files of a draft, or of an exercise whose manifest is broken,
+// from being reported as unknown.
 func (l *loader) forget(slug string) {
 	for name := range l.files {
 		if strings.HasPrefix(name, slug+"/") {
@@ -102,6 +102,7 @@ func (l *loader) loadManifest(exercise *Exercise, events Events) bool {
 	l.checkHistories(doc, file.Histories)
 	l.checkInvariants(doc, file.Invariants, events)
 	fillExercise(exercise, file, events)
+	l.checkOutputs(doc, exercise, events)
 	return len(l.problems) == before
 }
 

@@ -197,3 +197,33 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// Nothing in a draft is read, however unfinished it is.
+func TestDraft(t *testing.T) {
+	t.Parallel()
+	fsys := soundPack(t)
+	edit(t, fsys, "demo/pack.yaml", "  - first", "  - first\ndrafts: [second]")
+	fsys["demo/second/exercise.yaml"] = &fstest.MapFile{Data: []byte("id: [\n")}
+	pack, problems := exercises.Load(fsys, "demo")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if len(pack.Exercises) != 1 {
+		t.Errorf("the pack has %d exercises", len(pack.Exercises))
+	}
+}
+
+func TestOutputsAndSignature(t *testing.T) {
+	t.Parallel()
+	fsys := soundPack(t)
+	edit(t, fsys, "demo/first/exercise.yaml", "services: [redis]", "services: [kafka]")
+	edit(t, fsys, "demo/first/events.yaml", "events:", "outputs:\n  - {name: receipts, partitions: 3}\nevents:")
+	pack, problems := exercises.Load(fsys, "demo")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	e := pack.Exercises[0]
+	if diff := cmp.Diff([]exercises.Topic{{Name: "receipts", Partitions: 3}}, e.Events.Outputs); diff != "" || e.Signature() != "handler+kafka" || !e.Produces() {
+		t.Errorf("signature %s, outputs (-want +got):\n%s", e.Signature(), diff)
+	}
+}

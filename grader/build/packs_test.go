@@ -1,8 +1,6 @@
 package build_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"redeliver/exercises"
@@ -14,32 +12,27 @@ import (
 // real client libraries too is what "go vet ./..." shows: it is in this module.
 func TestHandlersOfThePacksBuild(t *testing.T) {
 	t.Parallel()
-	var files []string
-	for _, pattern := range []string{"starter", "solutions/*", "wrong/*"} {
-		found, err := filepath.Glob(filepath.Join("../../exercises/packs/*/*", filepath.FromSlash(pattern), "handler.go"))
-		if err != nil {
-			t.Fatal(err)
+	catalog := exercises.Open(exercises.Builtin(), nil)
+	handlers := 0
+	for _, pack := range catalog.Packs() {
+		for _, e := range pack.Exercises {
+			samples := append([]exercises.Sample{{Name: "starter", Files: e.Starter}}, e.Solutions...)
+			for _, s := range append(samples, e.Wrong...) {
+				handlers++
+				t.Run(e.Slug+"/"+s.Name, func(t *testing.T) {
+					t.Parallel()
+					if findings := build.Check(e.Signature(), e.Editable, s.Files); len(findings) > 0 {
+						t.Fatal(lines(findings))
+					}
+					_, findings, err := buildtest.Compiler(t).Build(t.Context(), e.Signature(), s.Files)
+					if err != nil || len(findings) > 0 {
+						t.Fatal(err, lines(findings))
+					}
+				})
+			}
 		}
-		files = append(files, found...)
 	}
-	if len(files) < 10 {
-		t.Fatalf("only %d handlers were found", len(files))
-	}
-	for _, f := range files {
-		t.Run(filepath.Base(filepath.Dir(f)), func(t *testing.T) {
-			t.Parallel()
-			content, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			submission := []exercises.File{{Name: "handler.go", Content: content}}
-			if findings := build.Check("handler", []string{"handler.go"}, submission); len(findings) > 0 {
-				t.Fatal(lines(findings))
-			}
-			_, findings, err := buildtest.Compiler(t).Build(t.Context(), "handler", submission)
-			if err != nil || len(findings) > 0 {
-				t.Fatal(err, lines(findings))
-			}
-		})
+	if handlers < 10 {
+		t.Fatalf("only %d handlers were found: %v", handlers, catalog.Problems())
 	}
 }
