@@ -34,6 +34,8 @@ var mayImport = map[string][]string{
 		"exercises", "grader/build", "grader/cluster", "grader/guest", "grader/invariant", "grader/ledger",
 		"grader/sandbox", "grader/schedule", "grader/trace", "grader/verdict",
 	},
+	// It runs the grader over what a pack brings along, and tries a pack's queries.
+	"grader/packcheck": {"exercises", "grader", "grader/invariant", "grader/ledger", "grader/verdict"},
 	"web/store": {"grader/verdict"},
 	"web/jobs":  {"exercises", "grader/verdict", "web/store"},
 	"web/views": {"content", "exercises", "grader/trace", "grader/verdict", "static"},

@@ -30,6 +30,7 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader"
 	"redeliver/grader/build"
+	"redeliver/grader/packcheck"
 	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
 	"redeliver/web"
@@ -57,11 +58,12 @@ type commands struct {
 	Packs    []string `help:"Directories with further exercise packs." env:"REDELIVER_PACKS" sep:":" placeholder:"DIR"`
 	Prepared string   `help:"Folder that the prepare command has filled; it is only read." env:"REDELIVER_PREPARED" placeholder:"DIR"`
 
-	Serve   serveCommand   `cmd:"" help:"Run the web site."`
-	Grade   gradeCommand   `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
-	Prepare prepareCommand `cmd:"" help:"Compile the packages that submissions may import into a folder, for REDELIVER_PREPARED."`
-	Health  healthCommand  `cmd:"" help:"Ask a running server whether it lives. Exit status 0: it does."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve   serveCommand       `cmd:"" help:"Run the web site."`
+	Grade   gradeCommand       `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
+	Pack    packcheck.Commands `cmd:"" help:"Check, make and list exercise packs."`
+	Prepare prepareCommand     `cmd:"" help:"Compile the packages that submissions may import into a folder, for REDELIVER_PREPARED."`
+	Health  healthCommand      `cmd:"" help:"Ask a running server whether it lives. Exit status 0: it does."`
+	Version versionCommand     `cmd:"" help:"Print the version."`
 }
 
 // streams are what a command writes to, and the packs that all of them share.
@@ -95,13 +97,15 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitUsage
 	}
 	code := 0
-	err = parsed.Run(&streams{out, errOut, cli.Packs, cli.Prepared}, &code)
+	s := &streams{out, errOut, cli.Packs, cli.Prepared}
+	err = parsed.Run(s, &packcheck.Env{Out: out, Err: errOut, Packs: cli.Packs, Grader: s.grader}, &code)
 	var usage usageError
+	var packUsage *packcheck.UsageError
 	var replay *grader.ReplayError
 	switch {
 	case err == nil:
 		return code
-	case errors.As(err, &usage), errors.As(err, &replay):
+	case errors.As(err, &usage), errors.As(err, &packUsage), errors.As(err, &replay):
 		fmt.Fprintln(errOut, "redeliver:", err)
 		return exitUsage
 	default:
@@ -191,7 +195,7 @@ type gradeCommand struct {
 }
 
 // Run grades and prints.
-func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
+func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) (err error) {
 	limitMemory(1)
 	catalog := exercises.Open(exercises.Builtin(), s.packs)
 	exercise, ok := catalog.Exercise(g.Exercise)
@@ -202,23 +206,11 @@ func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
 	if err != nil {
 		return usageError{err}
 	}
-	dir, err := g.cacheDir()
+	judge, _, done, err := s.grader(ctx, g.Cache, 0)
 	if err != nil {
 		return err
 	}
-	compiler := build.New(build.Config{Dir: dir, Prepared: s.prepared})
-	if err := prepare(ctx, compiler, s.err); err != nil {
-		return err
-	}
-	work, err := os.MkdirTemp("", "redeliver-")
-	if err != nil {
-		return fmt.Errorf("make a working folder: %w", err)
-	}
-	defer os.RemoveAll(work)
-	judge, err := grader.New(grader.Config{Dir: work}, compiler)
-	if err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, done()) }()
 	v, err := judge.Grade(ctx, grader.Request{Exercise: exercise, Files: files, Seed: g.Seed, Replay: g.Replay})
 	if err != nil {
 		return err
@@ -234,9 +226,28 @@ func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) error {
 	return err
 }
 
-func (g *gradeCommand) cacheDir() (string, error) {
-	if g.Cache != "" {
-		return g.Cache, nil
+// grader makes a grader and the folder that it works in; done removes the folder.
+func (s *streams) grader(ctx context.Context, cache string, workers int) (judge packcheck.Judge, work string, done func() error, err error) {
+	if cache, err = cacheDir(cache); err != nil {
+		return nil, "", nil, err
+	}
+	compiler := build.New(build.Config{Dir: cache, Prepared: s.prepared})
+	if err := prepare(ctx, compiler, s.err); err != nil {
+		return nil, "", nil, err
+	}
+	if work, err = os.MkdirTemp("", "redeliver-"); err != nil {
+		return nil, "", nil, fmt.Errorf("make a working folder: %w", err)
+	}
+	done = func() error { return os.RemoveAll(work) }
+	if judge, err = grader.New(grader.Config{Dir: work, Workers: workers}, compiler); err != nil {
+		return nil, "", nil, errors.Join(err, done())
+	}
+	return judge, work, done, nil
+}
+
+func cacheDir(named string) (string, error) {
+	if named != "" {
+		return named, nil
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {

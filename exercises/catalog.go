@@ -56,6 +56,23 @@ func (c *Catalog) addDirectory(dir string) {
 	c.addAll(root.FS(), dir)
 }
 
+// LoadDirectory loads the one pack in a directory, as Open does. The pack is nil
+// exactly when there are problems.
+func LoadDirectory(dir string) (*Pack, Problems) {
+	c := &Catalog{}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		c.problems.add(dir, "The directory cannot be opened: %v.", reason(err))
+		return nil, c.problems
+	}
+	defer func() { _ = root.Close() }() // it was only read from
+	c.add(root.FS(), ".", dir)
+	if len(c.packs) == 0 {
+		return nil, c.problems
+	}
+	return c.packs[0], nil
+}
+
 func (c *Catalog) addAll(fsys fs.FS, prefix string) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -95,7 +112,7 @@ func (c *Catalog) checkReferences() {
 	for {
 		var sound []*Pack
 		for _, pack := range c.packs {
-			missing := c.missing(pack)
+			missing := c.Missing(pack)
 			for _, what := range missing {
 				c.problems.add(pack.ID, "The pack is left out: %s.", what)
 			}
@@ -110,7 +127,9 @@ func (c *Catalog) checkReferences() {
 	}
 }
 
-func (c *Catalog) missing(pack *Pack) []string {
+// Missing says, in words that can follow a colon, which packs and exercises the
+// pack names that are neither in it nor in the catalog.
+func (c *Catalog) Missing(pack *Pack) []string {
 	var missing []string
 	for _, id := range pack.Requires {
 		if _, ok := c.Pack(id); !ok {
@@ -122,7 +141,13 @@ func (c *Catalog) missing(pack *Pack) []string {
 			id, slug, _ := strings.Cut(name, "/")
 			if id != pack.ID && !slices.Contains(pack.Requires, id) {
 				missing = append(missing, fmt.Sprintf("%s names the prerequisite %s, but the pack does not require %s", exercise.Name(), name, id))
-			} else if other, ok := c.Pack(id); ok && !other.has(slug) {
+				continue
+			}
+			other, ok := pack, true
+			if id != pack.ID {
+				other, ok = c.Pack(id)
+			}
+			if ok && !other.has(slug) {
 				missing = append(missing, fmt.Sprintf("%s names the prerequisite %s, which does not exist", exercise.Name(), name))
 			}
 		}

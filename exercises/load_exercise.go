@@ -61,6 +61,10 @@ type expectedFile struct {
 // compile on one system only: handler_test.go, handler_linux.go.
 var editablePattern = regexp.MustCompile(`^([a-z0-9]+(-[a-z0-9]+)*\.go|schema\.sql)$`)
 
+// FeedbackFile is written by grader/packcheck and read by people: it shows what a
+// change does to the sentences that candidates get.
+const FeedbackFile = "feedback.golden"
+
 // loadExercise reads the exercise in the folder slug.
 func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 	before := len(l.problems)
@@ -68,6 +72,10 @@ func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 		l.take(slug + "/README.md")
 	}
 	exercise := &Exercise{Pack: l.pack.ID, Slug: slug}
+	if l.has(slug + "/" + FeedbackFile) {
+		feedback, _ := l.take(slug + "/" + FeedbackFile)
+		exercise.Feedback = string(feedback)
+	}
 	events := l.loadEvents(slug)
 	if l.loadManifest(exercise, events) {
 		exercise.Events = events
@@ -103,6 +111,9 @@ func (l *loader) loadManifest(exercise *Exercise, events Events) bool {
 	l.checkInvariants(doc, file.Invariants, events)
 	fillExercise(exercise, file, events)
 	l.checkOutputs(doc, exercise, events)
+	for i := range exercise.Invariants {
+		exercise.Invariants[i].Place = doc.problem("", "invariants", i, "sql")
+	}
 	return len(l.problems) == before
 }
 

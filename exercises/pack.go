@@ -57,6 +57,7 @@ type Exercise struct {
 	Solutions []Sample            // by name
 	Wrong     []Sample            // by name
 	Expect    map[string]Expected // by name of the wrong handler
+	Feedback  string              // feedback.golden: what starter and wrong handlers are told; "" when absent
 }
 
 // Language is the language to show the exercise in to somebody who wants want:
@@ -110,4 +111,5 @@ type Invariant struct {
 	SQL     string            // one SELECT
 	Object  string            // the field of events.yaml whose value the column "object" holds
 	Message map[string]string // by language; {column} stands for the row's value
+	Place   Problem           `json:"-"` // where its SQL stands, without a message
 }

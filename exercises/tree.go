@@ -118,7 +118,7 @@ func readAtMost(fsys fs.FS, name string, limit int) ([]byte, error) {
 
 func maxBytes(name string) int {
 	switch path.Ext(name) {
-	case ".md":
+	case ".md", path.Ext(FeedbackFile):
 		return MaxTextBytes
 	case ".yaml":
 		return MaxYAMLBytes

@@ -38,10 +38,11 @@ func newHistories(ctx context.Context, l *ledger.Ledger, sub *submission) (*hist
 	for _, e := range sub.exercise.Histories {
 		columns := make([]string, len(e.Columns))
 		for i, c := range e.Columns {
-			columns[i] = `"` + c + `"` // the loader lets through letters, digits and underscores only
+			// Qualified, because SQLite takes a "name" that is no column for a text.
+			columns[i] = `t."` + c + `"` // the loader lets through letters, digits and underscores only
 		}
 		h := &history{History: e}
-		h.query = "SELECT " + strings.Join(columns, ", ") + ` FROM main."` + e.Table + `" ORDER BY ` + strings.Join(columns, ", ")
+		h.query = "SELECT " + strings.Join(columns, ", ") + ` FROM main."` + e.Table + `" t ORDER BY ` + strings.Join(columns, ", ")
 		rows, err := l.Query(ctx, h.query)
 		if err != nil && sub.schema.Submitted && ctx.Err() == nil {
 			return nil, &ledger.SchemaError{Text: fmt.Sprintf("The harness cannot read the columns %s of the table %s: %v.", strings.Join(e.Columns, ", "), e.Table, err)}

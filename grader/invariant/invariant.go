@@ -65,7 +65,7 @@ type Violation struct {
 // Database is what Check needs of a ledger: a connection outside the rules.
 type Database interface {
 	Exec(ctx context.Context, query string, args ...driver.NamedValue) error
-	Query(ctx context.Context, query string, args ...driver.NamedValue) (ledger.Rowset, error)
+	QueryPack(ctx context.Context, query string) (ledger.Rowset, error)
 }
 
 // Check makes the tables of the harness as temporary ones, visible only to the
@@ -77,7 +77,7 @@ func Check(ctx context.Context, db Database, facts Facts, invariants []exercises
 	}
 	var found []Violation
 	for _, inv := range invariants {
-		rows, err := db.Query(ctx, inv.SQL)
+		rows, err := db.QueryPack(ctx, inv.SQL)
 		if err != nil {
 			return nil, fmt.Errorf("invariant %q: %w", inv.Name, err)
 		}
@@ -87,6 +87,31 @@ func Check(ctx context.Context, db Database, facts Facts, invariants []exercises
 	}
 	return found, nil
 }
+
+// Columns runs one invariant as Check does and says which columns its rows have.
+// An error of the query is a *QueryError.
+func Columns(ctx context.Context, db Database, facts Facts, inv exercises.Invariant) ([]string, error) {
+	if err := writeFacts(ctx, db, facts); err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryPack(ctx, inv.SQL)
+	if err != nil {
+		return nil, &QueryError{err}
+	}
+	names := make([]string, len(rows.Columns))
+	for i, c := range rows.Columns {
+		names[i] = c.Name
+	}
+	return names, nil
+}
+
+// QueryError says that SQLite does not accept the query of an invariant.
+type QueryError struct{ Err error }
+
+func (e *QueryError) Error() string { return e.Err.Error() }
+
+// Unwrap gives SQLite's error.
+func (e *QueryError) Unwrap() error { return e.Err }
 
 func violation(inv exercises.Invariant, columns []ledger.Column, row []driver.Value) Violation {
 	v := Violation{Invariant: inv.Name, Kind: inv.Kind, Values: map[string]string{}, Message: map[string]string{}}

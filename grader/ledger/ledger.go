@@ -68,7 +68,9 @@ type Ledger struct {
 	guard  map[string]bool
 
 	conns   map[connKey]*Conn
-	grader  driver.Conn // ours: no rules; nil until asked for
+	grader  driver.Conn // ours; nil until asked for
+	trust   trust       // in the SQL that runs on it
+	refused string      // why the rules stopped it
 	columns map[string][]string
 	calc    driver.Conn // evaluates SQLite's own date functions
 }
@@ -115,10 +117,22 @@ type SchemaError struct{ Text string }
 
 func (e *SchemaError) Error() string { return e.Text }
 
+// PackError says that SQL of a pack does not work.
+type PackError struct {
+	What string // "schema.sql"
+	Err  error
+}
+
+func (e *PackError) Error() string { return e.What + ": " + e.Err.Error() }
+
+// Unwrap gives SQLite's error.
+func (e *PackError) Unwrap() error { return e.Err }
+
 // Prepare runs the schema and then the statements in an empty database and
 // keeps the result as the start of every schedule. Tables of the schema are
 // guarded: a submission can neither drop nor alter them. The error is a
-// *SchemaError when a submitted schema is wrong, otherwise ours or the pack's.
+// *SchemaError when a submitted schema is wrong, a *PackError when the pack's SQL
+// is, otherwise ours.
 func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) error {
 	l.image, l.guard, l.columns = nil, map[string]bool{}, map[string][]string{}
 	if err := l.Reset(1); err != nil {
@@ -132,10 +146,10 @@ func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) 
 		return err
 	}
 	for _, s := range setup {
-		if _, err := execRaw(ctx, c, s.SQL, s.Args); err != nil && schema.Submitted {
+		if err := l.execPack(ctx, c, s.SQL, s.Args); err != nil && schema.Submitted {
 			return &SchemaError{fmt.Sprintf("The harness cannot fill the tables with %q: %v.", Shorten(s.SQL, 100), err)}
 		} else if err != nil {
-			return fmt.Errorf("set up %q: %w", s.SQL, err)
+			return &PackError{fmt.Sprintf("setup %q", Shorten(s.SQL, 100)), err}
 		}
 	}
 	names, err := l.Query(ctx, `SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view', 'trigger', 'index')`)
@@ -160,8 +174,8 @@ func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) 
 
 func (l *Ledger) createTables(ctx context.Context, own driver.Conn, schema Schema) error {
 	if !schema.Submitted {
-		if _, err := execRaw(ctx, own, schema.SQL, nil); err != nil {
-			return fmt.Errorf("run schema: %w", err)
+		if err := l.execPack(ctx, own, schema.SQL, nil); err != nil {
+			return &PackError{"schema.sql", err}
 		}
 		return nil
 	}
@@ -263,6 +277,29 @@ func (l *Ledger) Query(ctx context.Context, query string, args ...driver.NamedVa
 	return l.read(ctx, c, query, args)
 }
 
+// QueryPack runs a query of a pack on the grader's own connection. It may read
+// what is in the database and do nothing else.
+func (l *Ledger) QueryPack(ctx context.Context, query string) (Rowset, error) {
+	l.trust, l.refused = queryOfAPack, ""
+	defer func() { l.trust = ourSQL }()
+	rows, err := l.Query(ctx, query)
+	if err != nil && l.refused != "" {
+		return Rowset{}, fmt.Errorf("%w: %s", err, l.refused)
+	}
+	return rows, err
+}
+
+// execPack runs statements of a pack that make or fill tables.
+func (l *Ledger) execPack(ctx context.Context, c driver.Conn, query string, args []driver.NamedValue) error {
+	l.trust, l.refused = tablesOfAPack, ""
+	defer func() { l.trust = ourSQL }()
+	_, err := execRaw(ctx, c, query, args)
+	if err != nil && l.refused != "" {
+		return fmt.Errorf("%w: %s", err, l.refused)
+	}
+	return err
+}
+
 // Exec runs SQL on the grader's own connection: the tables of the harness.
 func (l *Ledger) Exec(ctx context.Context, query string, args ...driver.NamedValue) error {
 	c, err := l.graderConn()
@@ -302,6 +339,13 @@ func (l *Ledger) graderConn() (driver.Conn, error) {
 			return nil, fmt.Errorf("open ledger: %w", err)
 		}
 		l.grader = c
+		rules, ok := c.(sqlite.AuthorizerRegisterer)
+		if !ok {
+			return nil, errors.New("the SQLite driver has no authoriser")
+		}
+		if err := rules.RegisterAuthorizer(l.authoriseOwn); err != nil {
+			return nil, fmt.Errorf("install the rules: %w", err)
+		}
 	}
 	return l.grader, nil
 }

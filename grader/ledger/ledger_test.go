@@ -352,3 +352,48 @@ func BenchmarkStatement(b *testing.B) {
 		exec(b, c, "UPDATE accounts SET balance = balance - 1 WHERE id = 'acc-1'")
 	}
 }
+
+// SQL of a pack reaches no file of the server, and its queries change nothing.
+func TestPackSQL(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	outside := b.dir + "/outside.db"
+	for _, tc := range []struct{ name, query, refused string }{
+		{"Attach", "ATTACH '" + outside + "' AS o", "reach files"},
+		{"AttachSecond", "SELECT 1 AS object; ATTACH '" + outside + "' AS o", "reach files"},
+		{"VacuumInto", "VACUUM INTO '" + outside + "'", "reach files"},
+		{"Pragma", "PRAGMA writable_schema = ON", "PRAGMA"},
+		{"LoadExtension", "SELECT load_extension('x') AS object", "load_extension"},
+	} {
+		t.Run("Setup"+tc.name, func(t *testing.T) {
+			err := b.l.Prepare(t.Context(), ledger.Schema{SQL: "CREATE TABLE charges (id)"}, []ledger.Statement{{SQL: tc.query}})
+			var wrong *ledger.PackError
+			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), tc.refused) {
+				t.Errorf("got %v, want a PackError with %q", err, tc.refused)
+			}
+		})
+	}
+	if err := b.l.Prepare(t.Context(), ledger.Schema{SQL: "CREATE TABLE charges (id)"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ name, query, refused string }{
+		{"Attach", "SELECT 1 AS object; ATTACH '" + outside + "' AS o", "only read"},
+		{"Delete", "WITH x AS (SELECT 1 AS object) DELETE FROM charges RETURNING 1 AS object", "only read"},
+		{"Create", "SELECT 1 AS object; CREATE TABLE x (y)", "only read"},
+		{"Pragma", "SELECT name AS object FROM pragma_database_list", "only read"},
+		{"LoadExtension", "SELECT load_extension('x') AS object", "load_extension"},
+	} {
+		t.Run("Query"+tc.name, func(t *testing.T) {
+			if _, err := b.l.QueryPack(t.Context(), tc.query); err == nil || !strings.Contains(err.Error(), tc.refused) {
+				t.Errorf("got %v, want %q", err, tc.refused)
+			}
+		})
+	}
+	rows, err := b.l.QueryPack(t.Context(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT max(i) AS object FROM n")
+	if err != nil || rows.Rows[0][0] != int64(3) {
+		t.Errorf("a query that reads: %v, err %v", rows.Rows, err)
+	}
+	if _, err := os.Stat(outside); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file outside the database was made: %v", err)
+	}
+}

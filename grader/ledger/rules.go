@@ -43,3 +43,37 @@ func (l *Ledger) refuses(action sqlite.AuthorizerActionCode, arg1, arg2 string) 
 	}
 	return ""
 }
+
+// trust says whose SQL runs on the grader's connection. A pack can come from
+// anybody: with ATTACH its SQL could read and write every file of the server.
+type trust int
+
+const (
+	ourSQL        trust = iota
+	tablesOfAPack       // may make and fill tables
+	queryOfAPack        // may read
+)
+
+// authoriseOwn decides on the grader's connection.
+func (l *Ledger) authoriseOwn(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
+	why := ""
+	switch l.trust {
+	case ourSQL:
+		return sqlite.AuthorizerOK
+	case tablesOfAPack:
+		why = l.refuses(action, arg1, arg2)
+	case queryOfAPack:
+		switch action {
+		case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthRecursive:
+		case sqlite.AuthFunction:
+			why = l.refuses(action, arg1, arg2)
+		default:
+			why = "A query may only read."
+		}
+	}
+	if why != "" {
+		l.refused = why
+		return sqlite.AuthorizerDeny
+	}
+	return sqlite.AuthorizerOK
+}

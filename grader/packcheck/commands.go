@@ -1,0 +1,132 @@
+package packcheck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"redeliver/exercises"
+)
+
+// Commands is `redeliver pack`, for package kong.
+type Commands struct {
+	Check checkCommand `cmd:"" help:"Prove that packs do what they promise. Exit status: 0 they do, 1 they do not, 2 wrong usage, 3 it could not be found out."`
+}
+
+// Env is what the commands need of the program.
+type Env struct {
+	Out, Err io.Writer
+	Packs    []string // directories with further packs
+	// Grader makes a grader that runs workers schedules at once, and a folder for
+	// databases; done gives both back. cache is the folder for the compiler's files,
+	// "" the user's.
+	Grader func(ctx context.Context, cache string, workers int) (judge Judge, dir string, done func() error, err error)
+}
+
+// Exit statuses beside 0, as grader/verdict says.
+const (
+	exitFailed       = 1
+	exitInconclusive = 3
+)
+
+// UsageError is wrong usage: its text says what to do.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// checkCommand is `redeliver pack check`.
+type checkCommand struct {
+	JSON     bool     `help:"Print the reports as a JSON list."`
+	Update   bool     `help:"Write each exercise's feedback.golden instead of comparing with it."`
+	Twice    bool     `help:"Run the wrong handlers twice too, not only starter and solutions."`
+	Exercise string   `help:"Check only this exercise of the pack." placeholder:"NAME"`
+	Workers  int      `help:"Gradings at once." default:"2"`
+	Cache    string   `help:"Folder for the compiler's files." env:"REDELIVER_CACHE" placeholder:"DIR"`
+	Dirs     []string `arg:"" name:"dir" help:"Directories with a pack.yaml each."`
+}
+
+// Run checks one pack after the other and prints what it finds.
+func (c *checkCommand) Run(ctx context.Context, env *Env, code *int) (err error) {
+	for _, dir := range c.Dirs {
+		if _, err := os.Stat(filepath.Join(dir, "pack.yaml")); err != nil {
+			return &UsageError{fmt.Errorf("%s is no pack: %w", dir, err)}
+		}
+	}
+	judge, work, done, err := env.Grader(ctx, c.Cache, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	cfg := Config{
+		Judge: judge, Dir: work, Workers: c.Workers, Exercise: c.Exercise, Update: c.Update, Twice: c.Twice,
+		Progress: func(done, total int, s Sample) {
+			fmt.Fprintf(env.Err, "%*d/%d %s\n", len(fmt.Sprint(total)), done, total, s.Line())
+		},
+	}
+	reports := make([]Report, 0, len(c.Dirs))
+	for _, dir := range c.Dirs {
+		r, err := checkDirectory(ctx, cfg, dir, env.Packs)
+		if none := (*NoExerciseError)(nil); errors.As(err, &none) {
+			return &UsageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+		*code = max(*code, exitOf(r))
+	}
+	return c.print(env.Out, reports)
+}
+
+func (c *checkCommand) print(out io.Writer, reports []Report) error {
+	if c.JSON {
+		enc := json.NewEncoder(out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(reports)
+	}
+	for _, r := range reports {
+		if _, err := io.WriteString(out, r.Text()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exitOf(r Report) int {
+	switch {
+	case r.Inconclusive():
+		return exitInconclusive
+	case !r.Passed:
+		return exitFailed
+	default:
+		return 0
+	}
+}
+
+// checkDirectory loads a pack and checks it. A pack whose form is broken, or that
+// needs what is not installed, is not graded.
+func checkDirectory(ctx context.Context, cfg Config, dir string, packs []string) (Report, error) {
+	pack, problems := exercises.LoadDirectory(dir)
+	if pack == nil {
+		return broken(dir, strings.Split(problems.String(), "\n")), nil
+	}
+	if missing := exercises.Open(exercises.Builtin(), packs).Missing(pack); len(missing) > 0 {
+		return broken(pack.ID, missing), nil
+	}
+	return Check(ctx, cfg, dir, pack)
+}
+
+func broken(pack string, problems []string) Report {
+	r := Report{Pack: pack, Form: problems, Exercises: []Exercise{}}
+	r.finish(0)
+	return r
+}
