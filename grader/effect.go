@@ -100,7 +100,7 @@ func (w *world) perform(ctx context.Context, instance string, e effect) (outcome
 	return out, err
 }
 
-func performOn(ctx context.Context, conn *ledger.Conn, e effect) (outcome, error) {
+func performOn(ctx context.Context, conn ledger.Conn, e effect) (outcome, error) {
 	var limit *ledger.LimitError
 	switch e.op {
 	case abi.OpExec:

@@ -61,8 +61,8 @@ func (s *seen) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 }
 
 // settle updates the session after a call and says what the call touched.
-func (c *Conn) settle(err error) Access {
-	s, did := &c.session, c.seen
+func (c *fileConn) settle(err error) Access {
+	s, did := &c.session, c.rules.seen
 	var a Access
 	if len(did.control) > 0 {
 		// Several statements at once, a BEGIN that may be IMMEDIATE, a savepoint:
@@ -90,7 +90,7 @@ func (c *Conn) settle(err error) Access {
 }
 
 // follow applies statements that begin or end transactions.
-func (c *Conn) follow(control []string, err error, a *Access) {
+func (c *fileConn) follow(control []string, err error, a *Access) {
 	s := &c.session
 	for _, text := range control {
 		word, name, _ := strings.Cut(strings.TrimPrefix(text, "SAVEPOINT "), " ")
@@ -112,7 +112,7 @@ func (c *Conn) follow(control []string, err error, a *Access) {
 }
 
 // ended says what a COMMIT or ROLLBACK through the driver touched.
-func (c *Conn) ended(commit bool, err error) Access {
+func (c *fileConn) ended(commit bool, err error) Access {
 	s := c.session
 	c.session = session{}
 	switch {

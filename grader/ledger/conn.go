@@ -35,86 +35,89 @@ type LimitError struct{ Text string }
 
 func (e *LimitError) Error() string { return e.Text }
 
+var errNoAuthoriser = errors.New("the SQLite driver has no authoriser")
+
 // ErrTooManyConns is answered when an instance opens more than MaxConns.
 var ErrTooManyConns = fmt.Errorf("the sandbox allows %d open database connections per instance", MaxConns)
 
 // Conn is one connection of an instance, as the driver in the guest numbers them.
-type Conn struct {
+// Errors are SQLite's own and, from the model, *readcommitted.Error: answers. A
+// *LimitError, a *readcommitted.Waiting, a *readcommitted.Outside and ctx's own
+// are none.
+type Conn interface {
+	// Prepare compiles a statement and forgets it.
+	Prepare(ctx context.Context, query string) error
+	// Exec runs a statement; SQLite, also several.
+	Exec(ctx context.Context, query string, args []driver.NamedValue) (Result, error)
+	// Query runs a statement and reads its whole result.
+	Query(ctx context.Context, query string, args []driver.NamedValue) (Rowset, error)
+	// Begin starts a transaction. It takes no lock and pins nothing: SQLite's
+	// BEGIN is deferred.
+	Begin(ctx context.Context, opts driver.TxOptions) error
+	// Commit ends the transaction. After an error it is rolled back, as in
+	// modernc.org/sqlite.
+	Commit() (Access, error)
+	// Rollback gives the transaction up.
+	Rollback() (Access, error)
+	// Fail is told when the schedule answers a statement with an error instead of
+	// executing it.
+	Fail() Access
+	// Refused says what the rules refused in the last statement, "" when nothing.
+	Refused() string
+
+	open() bool     // a transaction
+	holder() string // the instance that it waits for, "" when for none
+	close() error
+}
+
+// fileConn is a connection to a SQLite file.
+type fileConn struct {
 	l   *Ledger
 	raw driver.Conn
 	tx  driver.Tx
 
 	changes []string
-	refused string
-	seen    seen
+	rules   rules
 	session session
 }
 
-// Conn returns the connection with that number of an instance, opened when
-// needed. It returns ErrTooManyConns, or an error of ours.
-func (l *Ledger) Conn(instance string, id uint64) (*Conn, error) {
-	key := connKey{instance, id}
-	if c, ok := l.conns[key]; ok {
-		return c, nil
-	}
-	n := 0
-	for k := range l.conns {
-		if k.instance == instance {
-			n++
-		}
-	}
-	if n >= MaxConns {
-		return nil, ErrTooManyConns
-	}
-	raw, err := l.driver.Open(l.dsn())
-	if err != nil {
-		return nil, fmt.Errorf("open connection of %s: %w", instance, err)
-	}
-	c := &Conn{l: l, raw: raw}
-	if err := c.guard(); err != nil {
-		return nil, errors.Join(err, raw.Close())
-	}
-	l.conns[key] = c
-	return c, nil
-}
-
-// CloseConn closes one connection, as the guest's pool does.
-func (l *Ledger) CloseConn(instance string, id uint64) error {
-	key := connKey{instance, id}
-	c, ok := l.conns[key]
-	if !ok {
-		return nil
-	}
-	delete(l.conns, key)
-	if err := c.raw.Close(); err != nil {
-		return fmt.Errorf("close connection of %s: %w", instance, err)
-	}
-	return nil
-}
-
 // guard installs the rules and the hook that collects row differences.
-func (c *Conn) guard() error {
+func (c *fileConn) guard() error {
 	hooks, ok := c.raw.(sqlite.HookRegisterer)
 	if !ok {
 		return errors.New("the SQLite driver has no pre-update hook")
 	}
 	hooks.RegisterPreUpdateHook(c.collect)
-	rules, ok := c.raw.(sqlite.AuthorizerRegisterer)
+	authoriser, ok := c.raw.(sqlite.AuthorizerRegisterer)
 	if !ok {
-		return errors.New("the SQLite driver has no authoriser")
+		return errNoAuthoriser
 	}
-	if err := rules.RegisterAuthorizer(c.authorise); err != nil {
+	if err := authoriser.RegisterAuthorizer(c.authorise); err != nil {
 		return fmt.Errorf("install the rules: %w", err)
 	}
 	return nil
 }
 
-// Refused says what the rules refused in the last statement, "" when nothing.
-func (c *Conn) Refused() string { return c.refused }
+func (c *fileConn) authorise(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
+	return c.rules.authorise(c.l, action, arg1, arg2)
+}
 
-// Prepare compiles a statement and forgets it: it returns SQLite's error.
-func (c *Conn) Prepare(ctx context.Context, query string) error {
-	c.refused = ""
+// forget begins another call.
+func (c *fileConn) forget() { c.changes, c.rules = nil, rules{} }
+
+func (c *fileConn) Refused() string { return c.rules.refused }
+
+func (c *fileConn) open() bool { return c.session.open }
+
+func (c *fileConn) holder() string { return "" }
+
+func (c *fileConn) close() error { return c.raw.Close() }
+
+// Fail changes nothing: a failed statement leaves SQLite's transaction open.
+func (c *fileConn) Fail() Access { return Access{} }
+
+func (c *fileConn) Prepare(ctx context.Context, query string) error {
+	c.rules = rules{}
 	s, err := c.raw.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 	if err != nil {
 		return err
@@ -122,11 +125,10 @@ func (c *Conn) Prepare(ctx context.Context, query string) error {
 	return s.Close()
 }
 
-// Exec runs a statement, or several. Errors are SQLite's own, a *LimitError,
-// or ctx's.
-func (c *Conn) Exec(ctx context.Context, query string, args []driver.NamedValue) (Result, error) {
+func (c *fileConn) Exec(ctx context.Context, query string, args []driver.NamedValue) (Result, error) {
 	var res Result
-	err := c.limited(ctx, query, func(ctx context.Context) error {
+	c.forget()
+	err := c.l.limited(ctx, query, func(ctx context.Context) error {
 		r, err := execRaw(ctx, c.raw, query, args)
 		if err != nil {
 			return err
@@ -144,10 +146,10 @@ func (c *Conn) Exec(ctx context.Context, query string, args []driver.NamedValue)
 	return res, err
 }
 
-// Query runs a statement and reads its whole result.
-func (c *Conn) Query(ctx context.Context, query string, args []driver.NamedValue) (Rowset, error) {
+func (c *fileConn) Query(ctx context.Context, query string, args []driver.NamedValue) (Rowset, error) {
 	var rows Rowset
-	err := c.limited(ctx, query, func(ctx context.Context) (err error) {
+	c.forget()
+	err := c.l.limited(ctx, query, func(ctx context.Context) (err error) {
 		rows, err = c.l.read(ctx, c.raw, query, args)
 		return err
 	})
@@ -155,10 +157,8 @@ func (c *Conn) Query(ctx context.Context, query string, args []driver.NamedValue
 	return rows, err
 }
 
-// Begin starts a transaction. It takes no lock and pins nothing: SQLite's BEGIN
-// is deferred.
-func (c *Conn) Begin(ctx context.Context, opts driver.TxOptions) error {
-	c.changes, c.refused, c.seen = nil, "", seen{}
+func (c *fileConn) Begin(ctx context.Context, opts driver.TxOptions) error {
+	c.forget()
 	tx, err := c.raw.(driver.ConnBeginTx).BeginTx(ctx, opts)
 	if err != nil {
 		return err
@@ -171,21 +171,18 @@ func (c *Conn) Begin(ctx context.Context, opts driver.TxOptions) error {
 // which database/sql does not do.
 var errNoTx = errors.New("no transaction is open on this connection")
 
-// Commit ends the transaction. After an error it is rolled back, as in
-// modernc.org/sqlite.
-func (c *Conn) Commit() (Access, error) {
+func (c *fileConn) Commit() (Access, error) {
 	err := c.end(driver.Tx.Commit)
 	return c.ended(true, err), err
 }
 
-// Rollback gives the transaction up.
-func (c *Conn) Rollback() (Access, error) {
+func (c *fileConn) Rollback() (Access, error) {
 	err := c.end(driver.Tx.Rollback)
 	return c.ended(false, err), err
 }
 
-func (c *Conn) end(how func(driver.Tx) error) error {
-	c.changes, c.refused, c.seen = nil, "", seen{}
+func (c *fileConn) end(how func(driver.Tx) error) error {
+	c.forget()
 	if c.tx == nil {
 		return errNoTx
 	}
@@ -196,13 +193,12 @@ func (c *Conn) end(how func(driver.Tx) error) error {
 
 // limited runs one statement with the wall-clock limit. A limit is ours to
 // report and not an answer to the submission, so it is told from ctx's own end.
-func (c *Conn) limited(ctx context.Context, query string, fn func(context.Context) error) error {
-	c.changes, c.refused, c.seen = nil, "", seen{}
-	inner, cancel := context.WithTimeout(ctx, c.l.limits.Statement)
+func (l *Ledger) limited(ctx context.Context, query string, fn func(context.Context) error) error {
+	inner, cancel := context.WithTimeout(ctx, l.limits.Statement)
 	defer cancel()
 	err := fn(inner)
 	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		return &LimitError{fmt.Sprintf("The SQL statement %q did not finish within %g s.", Shorten(query, 80), c.l.limits.Statement.Seconds())}
+		return &LimitError{fmt.Sprintf("The SQL statement %q did not finish within %g s.", Shorten(query, 80), l.limits.Statement.Seconds())}
 	}
 	return err
 }

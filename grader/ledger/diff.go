@@ -18,7 +18,7 @@ const maxChanges = 20
 
 // collect is SQLite's pre-update hook: it is called before each row changes,
 // inside the statement, so it sees what is rolled back later too.
-func (c *Conn) collect(d sqlite.SQLitePreUpdateData) {
+func (c *fileConn) collect(d sqlite.SQLitePreUpdateData) {
 	if len(c.changes) > maxChanges {
 		return
 	}

@@ -1,12 +1,15 @@
-// Package ledger is the database of one schedule: a real SQLite file that is
-// put back to the exercise's start before each schedule. Every instance of the
-// handler has its own connections, so that locks, SQLITE_BUSY and rollback are
-// SQLite's own. The grader looks at the same file through a connection that
-// the submission cannot reach.
+// Package ledger is the database of one schedule, put back to the exercise's
+// start before each schedule. There are two: a real SQLite file (Open), in which
+// every instance of the handler has its own connections, so that locks,
+// SQLITE_BUSY and rollback are SQLite's own; and a model of PostgreSQL's READ
+// COMMITTED (OpenReadCommitted), in which a writer waits for another one. The
+// grader looks at what is committed through a connection that the submission
+// cannot reach.
 //
 // What differs from a database in production: there is no fsync (nothing here
 // has to survive a power cut), the busy time-out is zero, `now` and random()
-// come from the schedule, and a submission may not leave its file: see rules.go.
+// come from the schedule, and a submission may not leave its database: see
+// rules.go. What the model does not imitate stands in package readcommitted.
 package ledger
 
 import (
@@ -17,13 +20,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"modernc.org/sqlite"
+
+	"redeliver/grader/ledger/readcommitted"
 )
 
 // MaxConns is how many connections one instance may hold at once.
@@ -55,24 +57,38 @@ type Statement struct {
 	Args []driver.NamedValue
 }
 
-// Ledger is one SQLite file and the connections to it. It is not safe for
+// Ledger is one database and the connections to it. It is not safe for
 // concurrent use: a schedule runs one effect at a time.
 type Ledger struct {
-	dir    string
-	path   string
 	limits Limits
 	now    func() time.Time
 	driver *sqlite.Driver // the submission's: functions of the schedule's clock
 	rand   *rand.Rand
-	image  []byte // the file at the start of a schedule
 	guard  map[string]bool
 
-	conns   map[connKey]*Conn
-	grader  driver.Conn // ours; nil until asked for
-	trust   trust       // in the SQL that runs on it
-	refused string      // why the rules stopped it
+	engine  engine
+	conns   map[connKey]Conn
+	trust   trust  // in the SQL that runs on the grader's connection
+	refused string // why the rules stopped it
 	columns map[string][]string
 	calc    driver.Conn // evaluates SQLite's own date functions
+}
+
+// engine is what the two databases differ in.
+type engine interface {
+	// connect opens a connection of an instance.
+	connect(instance string) (Conn, error)
+	// own is the grader's connection, under authoriseOwn.
+	own() (driver.Conn, error)
+	// clear leaves an empty database.
+	clear() error
+	// define runs a submitted schema under the rules.
+	define(ctx context.Context, sql string) error
+	// keep makes what is there the start of every schedule, reset puts it back.
+	// No connection of an instance is open.
+	keep(ctx context.Context) error
+	reset(ctx context.Context) error
+	close() error
 }
 
 type connKey struct {
@@ -80,27 +96,32 @@ type connKey struct {
 	id       uint64
 }
 
-// Open makes a ledger with its files in a new folder below parent. now is the
-// schedule's clock. Close removes the folder.
+// Open makes a ledger over a SQLite file, in a new folder below parent. now is
+// the schedule's clock. Close removes the folder.
 func Open(ctx context.Context, parent string, limits Limits, now func() time.Time) (*Ledger, error) {
-	parent, err := filepath.Abs(parent) // the address of a database file has no relative form
-	if err != nil {
-		return nil, fmt.Errorf("open ledger: %w", err)
-	}
-	dir, err := os.MkdirTemp(parent, "ledger-")
-	if err != nil {
-		return nil, fmt.Errorf("open ledger: %w", err)
-	}
+	return open(ctx, limits, now, func(l *Ledger) (engine, error) { return newFile(l, parent) })
+}
+
+// OpenReadCommitted makes a ledger over the model of READ COMMITTED, in memory.
+func OpenReadCommitted(ctx context.Context, limits Limits, now func() time.Time) (*Ledger, error) {
+	return open(ctx, limits, now, newModel)
+}
+
+func open(ctx context.Context, limits Limits, now func() time.Time, engineOf func(*Ledger) (engine, error)) (*Ledger, error) {
 	l := &Ledger{
-		dir: dir, path: filepath.Join(dir, "schedule.db"), limits: limits.withDefaults(), now: now,
-		driver: &sqlite.Driver{}, conns: map[connKey]*Conn{}, guard: map[string]bool{}, columns: map[string][]string{},
+		limits: limits.withDefaults(), now: now, driver: &sqlite.Driver{},
+		conns: map[connKey]Conn{}, guard: map[string]bool{}, columns: map[string][]string{},
 	}
+	var err error
 	if l.calc, err = new(sqlite.Driver).Open(":memory:"); err != nil {
-		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), os.RemoveAll(dir))
+		return nil, fmt.Errorf("open ledger: %w", err)
 	}
 	// The functions outlive the call that opens the ledger.
 	if err := l.registerFunctions(context.WithoutCancel(ctx)); err != nil {
-		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.Close())
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.calc.Close())
+	}
+	if l.engine, err = engineOf(l); err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.calc.Close())
 	}
 	return l, nil
 }
@@ -134,11 +155,15 @@ func (e *PackError) Unwrap() error { return e.Err }
 // *SchemaError when a submitted schema is wrong, a *PackError when the pack's SQL
 // is, otherwise ours.
 func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) error {
-	l.image, l.guard, l.columns = nil, map[string]bool{}, map[string][]string{}
-	if err := l.Reset(1); err != nil {
+	l.guard, l.columns = map[string]bool{}, map[string][]string{}
+	l.seed(1)
+	if err := l.closeConns(); err != nil {
 		return err
 	}
-	c, err := l.graderConn()
+	if err := l.engine.clear(); err != nil {
+		return fmt.Errorf("clear ledger: %w", err)
+	}
+	c, err := l.engine.own()
 	if err != nil {
 		return err
 	}
@@ -156,17 +181,16 @@ func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) 
 	if err != nil {
 		return err
 	}
-	l.guard = map[string]bool{}
 	for _, row := range names.Rows {
 		l.guard[fmt.Sprint(row[0])] = true
-	}
-	if _, err := execRaw(ctx, c, "PRAGMA wal_checkpoint(TRUNCATE)", nil); err != nil {
-		return fmt.Errorf("keep the start of a schedule: %w", err)
 	}
 	if err := l.closeConns(); err != nil {
 		return err
 	}
-	if l.image, err = os.ReadFile(l.path); err != nil {
+	var wrong *readcommitted.SchemaError
+	if err := l.engine.keep(ctx); errors.As(err, &wrong) && schema.Submitted {
+		return &SchemaError{wrong.Text}
+	} else if err != nil {
 		return fmt.Errorf("keep the start of a schedule: %w", err)
 	}
 	return nil
@@ -179,72 +203,88 @@ func (l *Ledger) createTables(ctx context.Context, own driver.Conn, schema Schem
 		}
 		return nil
 	}
-	c, err := l.Conn("schema", 0)
-	if err != nil {
-		return err
-	}
-	if _, err := c.Exec(ctx, schema.SQL, nil); err != nil && ctx.Err() == nil {
-		return &SchemaError{strings.TrimSpace(fmt.Sprintf("%v. %s", err, c.Refused()))}
-	}
-	return ctx.Err()
+	return l.engine.define(ctx, schema.SQL)
 }
 
-// Reset closes every connection and puts the file back to what Prepare left.
+// Reset closes every connection and puts the database back to what Prepare left.
 // seed is what random() draws from.
 func (l *Ledger) Reset(seed uint64) error {
 	if err := l.closeConns(); err != nil {
 		return err
 	}
-	l.rand = rand.New(rand.NewPCG(seed, 0x6c6564676572)) //nolint:gosec // a schedule's randomness must repeat
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Remove(l.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("reset ledger: %w", err)
-		}
-	}
-	if err := os.WriteFile(l.path, l.image, 0o600); err != nil {
+	l.seed(seed)
+	if err := l.engine.reset(context.Background()); err != nil {
 		return fmt.Errorf("reset ledger: %w", err)
-	}
-	return nil
-}
-
-// Close closes every connection and removes the files.
-func (l *Ledger) Close() error {
-	return errors.Join(l.closeConns(), l.calc.Close(), os.RemoveAll(l.dir))
-}
-
-func (l *Ledger) closeConns() error {
-	var errs []error
-	for key, c := range l.conns {
-		errs = append(errs, c.raw.Close())
-		delete(l.conns, key)
-	}
-	if l.grader != nil {
-		errs = append(errs, l.grader.Close())
-		l.grader = nil
 	}
 	for table := range l.columns { // those of the exercise's tables cannot change
 		if !l.guard[strings.ToLower(table)] {
 			delete(l.columns, table)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("close ledger: %w", err)
-	}
 	return nil
+}
+
+func (l *Ledger) seed(seed uint64) {
+	l.rand = rand.New(rand.NewPCG(seed, 0x6c6564676572)) //nolint:gosec // a schedule's randomness must repeat
+}
+
+// Close closes every connection and removes the files.
+func (l *Ledger) Close() error {
+	return errors.Join(l.closeConns(), l.calc.Close(), l.engine.close())
+}
+
+func (l *Ledger) closeConns() error {
+	return l.closeIf(func(connKey) bool { return true })
+}
+
+func (l *Ledger) closeIf(which func(connKey) bool) error {
+	var errs []error
+	for key, c := range l.conns {
+		if which(key) {
+			errs = append(errs, c.close())
+			delete(l.conns, key)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Kill is the death of an instance's process: its connections close, open
 // transactions roll back, their locks are free.
 func (l *Ledger) Kill(instance string) error {
-	var errs []error
-	for key, c := range l.conns {
-		if key.instance == instance {
-			errs = append(errs, c.raw.Close())
-			delete(l.conns, key)
+	if err := l.closeIf(func(key connKey) bool { return key.instance == instance }); err != nil {
+		return fmt.Errorf("kill connections of %s: %w", instance, err)
+	}
+	return nil
+}
+
+// Conn returns the connection with that number of an instance, opened when
+// needed. It returns ErrTooManyConns, or an error of ours.
+func (l *Ledger) Conn(instance string, id uint64) (Conn, error) {
+	key := connKey{instance, id}
+	if c, ok := l.conns[key]; ok {
+		return c, nil
+	}
+	n := 0
+	for k := range l.conns {
+		if k.instance == instance {
+			n++
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("kill connections of %s: %w", instance, err)
+	if n >= MaxConns {
+		return nil, ErrTooManyConns
+	}
+	c, err := l.engine.connect(instance)
+	if err != nil {
+		return nil, fmt.Errorf("open connection of %s: %w", instance, err)
+	}
+	l.conns[key] = c
+	return c, nil
+}
+
+// CloseConn closes one connection, as the guest's pool does.
+func (l *Ledger) CloseConn(instance string, id uint64) error {
+	if err := l.closeIf(func(key connKey) bool { return key == connKey{instance, id} }); err != nil {
+		return fmt.Errorf("close connection of %s: %w", instance, err)
 	}
 	return nil
 }
@@ -254,11 +294,24 @@ func (l *Ledger) Kill(instance string) error {
 func (l *Ledger) OpenTransactions(instance string) int {
 	n := 0
 	for key, c := range l.conns {
-		if key.instance == instance && c.session.open {
+		if key.instance == instance && c.open() {
 			n++
 		}
 	}
 	return n
+}
+
+// Holder names the instance whose transaction an instance's statement waits for;
+// "" when it waits for none, or no longer. Only the model makes anybody wait.
+func (l *Ledger) Holder(instance string) string {
+	for key, c := range l.conns {
+		if key.instance == instance {
+			if holder := c.holder(); holder != "" {
+				return holder
+			}
+		}
+	}
+	return ""
 }
 
 // ownStatement bounds the grader's own statements: only a submission that filled
@@ -268,7 +321,7 @@ const ownStatement = time.Minute
 // Query runs SQL on the grader's own connection, outside the rules. It sees what
 // is committed.
 func (l *Ledger) Query(ctx context.Context, query string, args ...driver.NamedValue) (Rowset, error) {
-	c, err := l.graderConn()
+	c, err := l.engine.own()
 	if err != nil {
 		return Rowset{}, err
 	}
@@ -302,7 +355,7 @@ func (l *Ledger) execPack(ctx context.Context, c driver.Conn, query string, args
 
 // Exec runs SQL on the grader's own connection: the tables of the harness.
 func (l *Ledger) Exec(ctx context.Context, query string, args ...driver.NamedValue) error {
-	c, err := l.graderConn()
+	c, err := l.engine.own()
 	if err != nil {
 		return err
 	}
@@ -330,32 +383,4 @@ func (l *Ledger) State(ctx context.Context) ([32]byte, error) {
 		}
 	}
 	return [32]byte(h.Sum(nil)), nil
-}
-
-func (l *Ledger) graderConn() (driver.Conn, error) {
-	if l.grader == nil {
-		c, err := new(sqlite.Driver).Open(l.dsn())
-		if err != nil {
-			return nil, fmt.Errorf("open ledger: %w", err)
-		}
-		l.grader = c
-		rules, ok := c.(sqlite.AuthorizerRegisterer)
-		if !ok {
-			return nil, errors.New("the SQLite driver has no authoriser")
-		}
-		if err := rules.RegisterAuthorizer(l.authoriseOwn); err != nil {
-			return nil, fmt.Errorf("install the rules: %w", err)
-		}
-	}
-	return l.grader, nil
-}
-
-// dsn sets what a connection needs. WAL is what a careful service uses and lets
-// a reader see the last commit while a writer is open; max_page_count keeps the
-// file below 16 MiB.
-func (l *Ledger) dsn() string {
-	q := url.Values{"_pragma": {
-		"journal_mode(WAL)", "busy_timeout(0)", "synchronous(OFF)", "max_page_count(4096)", "wal_autocheckpoint(0)",
-	}}
-	return (&url.URL{Scheme: "file", Path: l.path, RawQuery: q.Encode()}).String()
 }

@@ -60,7 +60,7 @@ func setupWith(t testing.TB, limits ledger.Limits) *testBundle {
 	return b
 }
 
-func (b *testBundle) conn(t testing.TB, instance string, id uint64) *ledger.Conn {
+func (b *testBundle) conn(t testing.TB, instance string, id uint64) ledger.Conn {
 	t.Helper()
 	c, err := b.l.Conn(instance, id)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *testBundle) conn(t testing.TB, instance string, id uint64) *ledger.Conn
 	return c
 }
 
-func exec(t testing.TB, c *ledger.Conn, query string) ledger.Result {
+func exec(t testing.TB, c ledger.Conn, query string) ledger.Result {
 	t.Helper()
 	r, err := c.Exec(context.Background(), query, nil)
 	if err != nil {

@@ -6,16 +6,22 @@ import (
 	"modernc.org/sqlite"
 )
 
+// rules are what the authoriser said of the statements of one call.
+type rules struct {
+	refused string // "" when nothing
+	seen    seen
+}
+
 // authorise decides while a statement is compiled whether it stays inside the
 // submission's database. It looks at what SQLite is about to do and never at
 // the text, so no spelling gets around it: VACUUM INTO arrives as an ATTACH,
 // and pragma_table_info() as a PRAGMA. https://sqlite.org/c3ref/set_authorizer.html
-func (c *Conn) authorise(action sqlite.AuthorizerActionCode, arg1, arg2, _, _ string) sqlite.AuthorizerReturnCode {
-	if why := c.l.refuses(action, arg1, arg2); why != "" {
-		c.refused = why
+func (r *rules) authorise(l *Ledger, action sqlite.AuthorizerActionCode, arg1, arg2 string) sqlite.AuthorizerReturnCode {
+	if why := l.refuses(action, arg1, arg2); why != "" {
+		r.refused = why
 		return sqlite.AuthorizerDeny
 	}
-	c.seen.note(action, arg1, arg2)
+	r.seen.note(action, arg1, arg2)
 	return sqlite.AuthorizerOK
 }
 

@@ -187,6 +187,16 @@ func (d *Database) doubtful(s *Session, table string) []Change {
 	return all
 }
 
+// undecided says that another transaction has changed the table.
+func (d *Database) undecided(s *Session, t *table) bool {
+	for o := range d.sessions {
+		if o != s && slices.ContainsFunc(o.redo, func(c Change) bool { return d.tables[fold(c.Table)] == t }) {
+			return true
+		}
+	}
+	return false
+}
+
 // order lists the sessions always the same way.
 func (d *Database) order() []*Session {
 	return slices.SortedFunc(maps.Keys(d.sessions), func(a, b *Session) int { return a.number - b.number })

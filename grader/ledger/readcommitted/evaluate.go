@@ -179,6 +179,9 @@ func (d *Database) insert(ctx context.Context, s *Session, st statement, run Eva
 	if err != nil {
 		return nil, err
 	}
+	if isUnique(at.err) && t != nil && len(t.unique) > 1 && d.undecided(s, t) {
+		return nil, &Outside{"an INSERT meets a key that is there, and perhaps another one that is not decided"}
+	}
 	if len(doubtful) > 0 && st.selects > 0 && (at.err != nil || st.conflict != refuse) {
 		return nil, &Outside{"an INSERT from a SELECT meets rows that another transaction is changing"}
 	}

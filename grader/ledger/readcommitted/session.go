@@ -107,7 +107,7 @@ func (s *Session) Do(ctx context.Context, query string, args []driver.NamedValue
 func (s *Session) finish(ctx context.Context, st statement, at, first *attempt) (Outcome, error) {
 	out := Outcome{Result: at.result, Changes: at.changes}
 	if st.verb == "INSERT" {
-		out.Reads = append(out.Reads, "doubt:"+st.table)
+		out.Reads = append(out.Reads, "doubt:"+st.table, "table:"+st.table)
 	}
 	for _, c := range at.changes {
 		if t := s.d.tables[fold(c.Table)]; t != nil && t.counter && c.Old == nil {
@@ -133,7 +133,7 @@ func (s *Session) finish(ctx context.Context, st statement, at, first *attempt) 
 	if !s.open {
 		return s.end(ctx, out)
 	}
-	out.Writes = append(out.Writes, doubts(at.changes)...)
+	out.Writes = append(out.Writes, s.d.doubts(at.changes)...)
 	return out, nil
 }
 
@@ -179,7 +179,7 @@ func (s *Session) fail(out Outcome, err error) (Outcome, error) {
 // Abort is an error inside a transaction, whatever it comes from. It returns
 // what it touched.
 func (s *Session) Abort() []string {
-	touched := doubts(s.redo)
+	touched := s.d.doubts(s.redo)
 	for _, name := range s.release() {
 		touched = append(touched, "lock:"+name)
 	}
@@ -233,11 +233,14 @@ func (s *Session) Close() {
 	delete(s.d.sessions, s)
 }
 
-// doubts names the tables in which the changes leave existing rows undecided.
-func doubts(changes []Change) []string {
+// doubts names the tables in which the changes leave something undecided that
+// decides about other rows: existing rows, and rows with several keys.
+func (d *Database) doubts(changes []Change) []string {
 	var all []string
 	for _, c := range changes {
-		if name := "doubt:" + fold(c.Table); c.Old != nil && !slices.Contains(all, name) {
+		t := d.tables[fold(c.Table)]
+		several := t != nil && len(t.unique) > 1
+		if name := "doubt:" + fold(c.Table); (c.Old != nil || several) && !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}

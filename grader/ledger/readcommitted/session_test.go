@@ -211,11 +211,11 @@ func TestReadsAndWrites(t *testing.T) {
 		durable       bool
 	}{
 		{0, "begin", nil, nil, false},
-		{0, "insert into processed (id) values ('p')", []string{"doubt:processed"}, []string{"lock:processed(id 'p')"}, false},
-		{1, "insert into processed (id) values ('p')", []string{"doubt:processed"}, []string{"lock:processed(id 'p')"}, false},
+		{0, "insert into processed (id) values ('p')", []string{"doubt:processed", "table:processed"}, []string{"lock:processed(id 'p')"}, false},
+		{1, "insert into processed (id) values ('p')", []string{"doubt:processed", "table:processed"}, []string{"lock:processed(id 'p')"}, false},
 		{0, "update acc set bal = 1 where id = 1", nil, []string{"lock:acc(id 1)", "lock:acc row 1", "doubt:acc"}, false},
 		{0, "update acc set bal = 2 where id = 1", nil, []string{"doubt:acc"}, false}, // a lock that it holds is no acquisition
-		{0, "insert into outbox (v) values ('x')", []string{"doubt:outbox"}, []string{"counter:outbox", "lock:outbox(id 1)"}, false},
+		{0, "insert into outbox (v) values ('x')", []string{"doubt:outbox", "table:outbox"}, []string{"counter:outbox", "lock:outbox(id 1)"}, false},
 		{0, "commit", nil, []string{
 			"table:processed", "table:acc", "table:outbox", "doubt:acc",
 			"lock:processed(id 'p')", "lock:acc(id 1)", "lock:acc row 1", "lock:outbox(id 1)",

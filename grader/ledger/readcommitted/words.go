@@ -144,6 +144,9 @@ func parse(query string) statement {
 	return st
 }
 
+// Text is a statement as SQLite knows it: without FOR UPDATE.
+func Text(query string) string { return parse(query).text }
+
 // resolve reads INSERT OR … and UPDATE OR ….
 func (st *statement) resolve(how string) {
 	switch how {
