@@ -48,7 +48,7 @@ func setupBrowser(t *testing.T) *browserBundle {
 	if os.Geteuid() == 0 {
 		opts = append(opts, chromedp.NoSandbox) // Chromium has no sandbox for root
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // against hanging, not slowness
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, opts...)
 	t.Cleanup(cancel)
@@ -179,12 +179,12 @@ func TestBrowser(t *testing.T) {
 	b.inspect(t, "home")
 	b.obeys(t)
 
-	b.do(t, chromedp.Click(chromedp.CSS("a.button")), chromedp.WaitVisible(chromedp.CSS("textarea")))
+	b.do(t, chromedp.Click(chromedp.CSS("a.button")), chromedp.WaitVisible(chromedp.CSS(".code")))
 	b.inspect(t, "exercise")
 	b.obeys(t)
 
 	b.do(t,
-		chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").focus(); document.querySelector("textarea").setSelectionRange(0, 0)`),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector(".code").shadowRoot.querySelector(".cm-content").focus()`),
 		chromedp.KeyEvent(wrongCode),
 		chromedp.Click(chromedp.CSS("form button:not(.second)")),
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),

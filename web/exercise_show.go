@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redeliver/exercises"
+	"redeliver/grader/verdict"
 	"redeliver/web/store"
 	"redeliver/web/views"
 )
@@ -136,6 +137,13 @@ func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, for
 	if err != nil {
 		return err
 	}
+	if len(recent) > 0 {
+		newest, err := s.store.Submission(c.Request().Context(), browser, recent[0].PublicID)
+		if err != nil {
+			return err
+		}
+		addDiagnostics(m.Form.Files, newest)
+	}
 	m.Submissions = s.lines(recent, p.Lang())
 	drafts, err := s.store.Drafts(c.Request().Context(), browser, e.Name(), listed)
 	if err != nil {
@@ -145,4 +153,27 @@ func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, for
 		m.Versions = append(m.Versions, views.DraftLine{Version: d.Version, At: d.SavedAt})
 	}
 	return render(c, status, views.Exercise(m))
+}
+
+// addDiagnostics puts what the compiler said of a submission beside the text, as
+// long as the text is still the one that it read.
+func addDiagnostics(files []views.FileModel, sub store.Submission) {
+	if sub.Verdict == nil {
+		return
+	}
+	for _, f := range files {
+		if content, ok := contentOf(sub.Files, f.Name); !ok || content != f.Content {
+			return
+		}
+	}
+	for _, f := range sub.Verdict.Findings {
+		if f.Kind != verdict.Compile && f.Kind != verdict.Policy {
+			continue
+		}
+		for i := range files {
+			if files[i].Name == f.File {
+				files[i].Diagnostics = append(files[i].Diagnostics, views.Diagnostic{Line: f.Line, Column: f.Column, Message: f.Message})
+			}
+		}
+	}
 }

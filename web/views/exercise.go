@@ -1,6 +1,8 @@
 package views
 
 import (
+	"encoding/json"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +51,27 @@ type FileModel struct {
 	// an empty text.
 	Other    string
 	HasOther bool
+	// Diagnostics are what the compiler said of this very text.
+	Diagnostics []Diagnostic
+}
+
+// Diagnostic is a sentence about a place in a file. Column counts bytes from 1.
+type Diagnostic struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+// language is the name by which the editor knows the language of a file.
+func (f FileModel) language() string { return strings.TrimPrefix(path.Ext(f.Name), ".") }
+
+// diagnosticsJSON is Diagnostics as the editor reads them, or "".
+func (f FileModel) diagnosticsJSON() (string, error) {
+	if len(f.Diagnostics) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(f.Diagnostics)
+	return string(b), err
 }
 
 // DraftLine is one earlier version.
@@ -61,7 +84,7 @@ type DraftLine struct {
 func NewExercise(p Page, e *exercises.Exercise, statementHTML string, hints []HintModel, form FormModel) (ExerciseModel, error) {
 	t := text{words: p.Words}
 	spoken := e.Language(p.Lang())
-	p.Title = e.Title[spoken]
+	p.Title, p.Editor = e.Title[spoken], true
 	p.Description = t.say("exercise.description", "Title", p.Title)
 	return ExerciseModel{
 		Page: p, Name: e.Name(), Spoken: spoken, Level: e.Level, Minutes: e.Minutes,
@@ -76,6 +99,14 @@ func FieldOf(file string) string { return "file." + file }
 const BaseField = "base"
 
 func fieldID(i int) string { return "file-" + strconv.Itoa(i) }
+
+// describedBy names what belongs to a field beside its label.
+func describedBy(i int, f FileModel) string {
+	if len(f.Diagnostics) == 0 {
+		return "draft-state"
+	}
+	return "draft-state " + fieldID(i) + "-diagnostics"
+}
 
 // rowsFor shows the whole text if it is not too long for a screen.
 func rowsFor(content string) string {

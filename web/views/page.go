@@ -22,6 +22,7 @@ type Page struct {
 	Description string         // one sentence for search engines
 	Live        bool           // loads event streams
 	Timeline    bool           // loads what makes a timeline walkable
+	Editor      bool           // loads the editor of source code
 	Refresh     bool           // reloads without script until the page is complete
 }
 

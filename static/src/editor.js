@@ -1,0 +1,140 @@
+// Turns each textarea with data-language into an editor. The textarea stays the
+// field of the form and always holds the text, so that the page works the same
+// when this file does not run.
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { go } from "@codemirror/lang-go";
+import { SQLite, sql } from "@codemirror/lang-sql";
+import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { EditorState } from "@codemirror/state";
+import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+// The colours are those of the stylesheet, which knows both schemes.
+const colours = HighlightStyle.define([
+	{ tag: tags.comment, color: "var(--c-comment)" },
+	{ tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--c-keyword)" },
+	{ tag: [tags.string, tags.special(tags.string), tags.character], color: "var(--c-string)" },
+	{ tag: [tags.number, tags.bool, tags.null], color: "var(--c-number)" },
+	{ tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName)), tags.typeName], color: "var(--c-name)" },
+]);
+
+// The marks of the linter are pictures in data: addresses, which the page's
+// policy forbids; here they are signs and a wavy line.
+const look = EditorView.theme({
+	"&": { height: "100%", color: "var(--text)", backgroundColor: "var(--panel)", fontSize: ".875rem" },
+	"&.cm-focused": { outline: "3px solid var(--accent)", outlineOffset: "-1px" },
+	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.5" },
+	".cm-content": { caretColor: "var(--text)" },
+	".cm-cursor": { borderLeftColor: "var(--text)" },
+	"&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--selection)" },
+	".cm-selectionMatch": { backgroundColor: "var(--sunken)" },
+	".cm-gutters": { color: "var(--muted)", backgroundColor: "var(--sunken)", borderRight: "1px solid var(--line)" },
+	".cm-activeLine": { backgroundColor: "transparent" },
+	".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "transparent" },
+	"&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--hit)" },
+	"&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "var(--bad-soft)" },
+	".cm-panels": { color: "var(--text)", backgroundColor: "var(--sunken)" },
+	".cm-panels button, .cm-panels input": { color: "var(--text)", backgroundColor: "var(--panel)", backgroundImage: "none", border: "1px solid var(--edge)" },
+	".cm-tooltip": { color: "var(--text)", backgroundColor: "var(--panel)", border: "1px solid var(--edge)" },
+	".cm-lintRange": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)" },
+	".cm-lint-marker": { width: "1em", height: "1.5em" },
+	".cm-lint-marker-error": { content: '"✗"', color: "var(--bad)" },
+	".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+});
+
+const languages = { go: () => go(), sql: () => sql({ dialect: SQLite }) };
+
+// The Go compiler counts columns in bytes from 1, the editor in UTF-16 units
+// from the start of the text.
+function positionOf(doc, line, column) {
+	const l = doc.line(Math.min(Math.max(line, 1), doc.lines));
+	const before = new TextEncoder().encode(l.text).slice(0, Math.max(column - 1, 0));
+	return Math.min(l.from + new TextDecoder().decode(before).length, l.to);
+}
+
+function diagnosticsOf(list, doc) {
+	return JSON.parse(list || "[]").map(({ line, column, message }) => {
+		const from = positionOf(doc, line, column);
+		const word = doc.sliceString(from, doc.lineAt(from).to).match(/^\w+/);
+		return { from, to: Math.min(from + (word ? word[0].length : 1), doc.length), severity: "error", message };
+	});
+}
+
+// The editor lives in a shadow root: there its styles are sheets of their own,
+// and the page's policy needs no exception for them.
+function mount(textarea) {
+	const height = textarea.offsetHeight;
+	const host = document.createElement("div");
+	host.className = "code";
+	host.style.height = `${height}px`; // the size of the textarea: nothing moves
+	const root = host.attachShadow({ mode: "open" });
+	const view = new EditorView({
+		root,
+		parent: root,
+		doc: textarea.value,
+		extensions: [
+			lineNumbers(), highlightActiveLineGutter(), highlightActiveLine(), highlightSpecialChars(), history(), drawSelection(),
+			indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true }), highlightSelectionMatches(), lintGutter(),
+			languages[textarea.dataset.language](), syntaxHighlighting(colours), look,
+			indentUnit.of("\t"), EditorState.tabSize.of(4),
+			keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+			EditorView.contentAttributes.of({ tabindex: "0", "aria-label": textarea.labels[0].textContent, "aria-description": textarea.dataset.keys }),
+			EditorView.updateListener.of((update) => {
+				if (update.docChanged) textarea.value = update.state.doc.toString();
+			}),
+		],
+	});
+	textarea.after(host);
+	textarea.hidden = true;
+	textarea.labels[0].addEventListener("click", () => view.focus());
+	const diagnostics = diagnosticsOf(textarea.dataset.diagnostics, view.state.doc);
+	if (diagnostics.length > 0) view.dispatch(setDiagnostics(view.state, diagnostics));
+	return { textarea, host, view };
+}
+
+// With more than one file, one is shown at a time; the labels become tabs.
+function makeTabs(editors) {
+	if (editors.length < 2) return;
+	const bar = document.createElement("div");
+	bar.setAttribute("role", "tablist");
+	bar.className = "tabs";
+	const tabs = editors.map(({ textarea, host }, i) => {
+		const label = textarea.labels[0];
+		const tab = document.createElement("button");
+		tab.type = "button";
+		tab.id = `${textarea.id}-tab`;
+		tab.textContent = label.dataset.name;
+		tab.setAttribute("role", "tab");
+		tab.setAttribute("aria-controls", `${textarea.id}-panel`);
+		host.id = `${textarea.id}-panel`;
+		host.setAttribute("role", "tabpanel");
+		host.setAttribute("aria-labelledby", tab.id);
+		label.hidden = true;
+		tab.addEventListener("click", () => select(i));
+		tab.addEventListener("keydown", (event) => {
+			const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: editors.length - 1 }[event.key];
+			if (to === undefined) return;
+			event.preventDefault();
+			select((to + editors.length) % editors.length).focus();
+		});
+		bar.append(tab);
+		return tab;
+	});
+	function select(shown) {
+		editors.forEach(({ host, view }, i) => {
+			host.hidden = i !== shown;
+			tabs[i].setAttribute("aria-selected", String(i === shown));
+			tabs[i].tabIndex = i === shown ? 0 : -1;
+			if (i === shown) view.requestMeasure();
+		});
+		return tabs[shown];
+	}
+	editors[0].textarea.labels[0].before(bar);
+	const broken = editors.findIndex(({ textarea }) => textarea.dataset.diagnostics);
+	select(Math.max(broken, 0));
+}
+
+makeTabs([...document.querySelectorAll("textarea[data-language]")].map(mount));
