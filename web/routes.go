@@ -28,6 +28,9 @@ func (s *Server) routes(e *echo.Echo) {
 
 	// Addresses without a language.
 	get(e, "/", s.languageChoose)
+	get(e, "/questions", s.languageChoose)
+	get(e, "/questions/*", s.languageChoose)
+	get(e, "/glossary", s.languageChoose)
 	get(e, "/exercises/*", s.languageChoose)
 	get(e, "/submissions/*", s.languageChoose)
 	get(e, "/runs/*", s.languageChoose)
@@ -36,7 +39,13 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "", s.homeRedirect)
 	get(site, "/", s.homeShow)
 
+	get(site, "/questions", s.questionsShow)
+	get(site, "/questions/:slug", s.questionShow)
+	get(site, "/glossary", s.glossaryShow)
+
 	get(site, "/exercises/:pack/:slug", s.exerciseShow)
+	get(site, "/exercises/:pack/:slug/watch", s.watchShow)
+	get(site, "/exercises/:pack/:slug/watch/:wrong", s.watchShow)
 	get(site, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
 	posts := s.limitPosts()

@@ -44,11 +44,17 @@ func (s *Server) runShow(c echo.Context) error {
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, b)
 	}
 	p := s.page(c)
-	m, err := views.NewRun(p, views.RunState{
+	state := views.RunState{
 		Token: r.token.String(), Exercise: r.exercise.Name(), Public: r.exercise.Visibility == "public",
 		Title: s.titleOf(r.exercise.Name(), p.Lang()), Owner: r.owner, Phase: r.token.Schedule.Phase,
 		Database: r.token.Schedule.Database, Choices: r.token.Schedule.String(), Verdict: v, Steps: steps, Twin: r.twin,
-	})
+	}
+	if r.owner == views.OfStarter || r.owner == views.OfWrong { // nobody's secret
+		for _, f := range r.files {
+			state.Files = append(state.Files, views.FileModel{Name: f.Name, Content: string(f.Content)})
+		}
+	}
+	m, err := views.NewRun(p, state)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"redeliver/content"
 	"redeliver/exercises"
 	"redeliver/grader/verdict"
 	"redeliver/web/jobs"
@@ -37,6 +38,8 @@ type Queue interface {
 	// shown before.
 	Replay(ctx context.Context, r jobs.Request) (verdict.Verdict, error)
 	Replayed(token string) (verdict.Verdict, bool)
+	// FirstFinding grades until there is a finding.
+	FirstFinding(ctx context.Context, r jobs.Request) (verdict.Finding, error)
 }
 
 // Config holds what the operator decides. Zero values mean the defaults that
@@ -82,10 +85,12 @@ type Server struct {
 	queue   Queue
 	catalog Catalog
 	words   *locale.Catalog
+	bank    *content.Bank
 	texts   texts
 
 	newBrowsers *limiter
 	runs        *limiter
+	watched     watched
 	streams     chan struct{} // holds one entry for each open stream
 	closing     chan struct{} // closed when the server begins to stop
 	handler     http.Handler
@@ -103,8 +108,12 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start web: %w", err)
 	}
+	bank, err := content.Questions()
+	if err != nil {
+		return nil, fmt.Errorf("start web: %w", err)
+	}
 	s := &Server{
-		cfg: cfg, store: st, queue: q, catalog: c, words: words, texts: rendered,
+		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, texts: rendered,
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		streams:     make(chan struct{}, cfg.MaxStreams),

@@ -31,11 +31,19 @@ type fakeGrader struct {
 	verdicts  chan verdict.Verdict
 	// replay answers a request for one schedule; nil makes a test fail that asks.
 	replay func(ctx context.Context, r jobs.Request) (verdict.Verdict, error)
+	// samples grades what comes with an exercise; nil leaves that to verdicts.
+	samples func(r jobs.Request) verdict.Finding
 }
 
 func (f *fakeGrader) Grade(ctx context.Context, r jobs.Request, progress func(jobs.Progress)) (verdict.Verdict, error) {
 	if r.Replay != "" {
 		return f.replay(ctx, r)
+	}
+	if f.samples != nil {
+		first := f.samples(r)
+		progress(jobs.Progress{Stage: "explore", Finding: &first})
+		<-ctx.Done() // whoever wanted only the first finding ends the grading
+		return verdict.Verdict{}, ctx.Err()
 	}
 	for {
 		select {

@@ -28,6 +28,9 @@ var ErrBusy = errors.New("replays: busy")
 // ErrNoGrader refuses every replay: this process only hands in.
 var ErrNoGrader = errors.New("replays: this process grades nothing")
 
+// ErrNothingFound says that a handler shows no mistake.
+var ErrNothingFound = errors.New("nothing found")
+
 // ChangedError says in a sentence for people why a token cannot be replayed any
 // more. A Grader returns it.
 type ChangedError struct{ Text string }
@@ -55,28 +58,11 @@ func (q *Queue) Replayed(token string) (verdict.Verdict, bool) { return q.replay
 // Replay runs the one schedule that r.Replay names, unless its result is still
 // known. One runs at a time in a process and few wait; more get ErrBusy.
 func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) {
-	if q.grader == nil {
-		return verdict.Verdict{}, ErrNoGrader
+	ctx, done, err := q.replayTurn(ctx)
+	if err != nil {
+		return verdict.Verdict{}, err
 	}
-	if q.grader.Preparing() != "" {
-		return verdict.Verdict{}, ErrBusy
-	}
-	select {
-	case q.replays.waiting <- struct{}{}:
-		defer func() { <-q.replays.waiting }()
-	default:
-		return verdict.Verdict{}, ErrBusy
-	}
-	ctx, cancel := context.WithTimeout(ctx, replayTime)
-	defer cancel()
-	select {
-	case q.replays.turn <- struct{}{}:
-		defer func() { <-q.replays.turn }()
-	case <-ctx.Done():
-		return verdict.Verdict{}, fmt.Errorf("wait for a replay: %w", ctx.Err())
-	case <-q.stopping:
-		return verdict.Verdict{}, ErrBusy
-	}
+	defer done()
 	if v, ok := q.Replayed(r.Replay); ok { // whoever ran before wanted the same
 		return v, nil
 	}
@@ -88,6 +74,67 @@ func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) 
 		err = q.replays.cache.put(r.Replay, v)
 	}
 	return v, err
+}
+
+// FirstFinding grades until the first finding is there, which is the shortest
+// story, and takes its turn among the replays. It returns ErrNothingFound when
+// there is none.
+func (q *Queue) FirstFinding(ctx context.Context, r Request) (verdict.Finding, error) {
+	ctx, done, err := q.replayTurn(ctx)
+	if err != nil {
+		return verdict.Finding{}, err
+	}
+	defer done()
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	var first *verdict.Finding
+	v, err := q.grader.Grade(ctx, r, func(p Progress) {
+		if p.Finding != nil && first == nil {
+			first = p.Finding
+			enough()
+		}
+	})
+	switch {
+	case first != nil:
+		return *first, nil
+	case err != nil:
+		return verdict.Finding{}, fmt.Errorf("look for a finding: %w", err)
+	case len(v.Findings) == 0 || v.Findings[0].Schedule == "":
+		return verdict.Finding{}, ErrNothingFound
+	default:
+		return v.Findings[0], nil
+	}
+}
+
+// replayTurn waits for the one turn that a process has. The context that it
+// returns ends with the time of a replay; done gives the turn back.
+func (q *Queue) replayTurn(ctx context.Context) (_ context.Context, done func(), err error) {
+	if q.grader == nil {
+		return nil, nil, ErrNoGrader
+	}
+	if q.grader.Preparing() != "" {
+		return nil, nil, ErrBusy
+	}
+	select {
+	case q.replays.waiting <- struct{}{}:
+	default:
+		return nil, nil, ErrBusy
+	}
+	ctx, cancel := context.WithTimeout(ctx, replayTime)
+	leave := func() {
+		cancel()
+		<-q.replays.waiting
+	}
+	select {
+	case q.replays.turn <- struct{}{}:
+		return ctx, func() { <-q.replays.turn; leave() }, nil
+	case <-ctx.Done():
+		err = fmt.Errorf("wait for a replay: %w", ctx.Err())
+	case <-q.stopping:
+		err = ErrBusy
+	}
+	leave()
+	return nil, nil, err
 }
 
 // replayCache keeps verdicts by token, up to a size. The oldest go first.

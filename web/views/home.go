@@ -22,11 +22,15 @@ type ExerciseCard struct {
 func NewHome(p Page, list []*exercises.Exercise, submissions []SubmissionLine) (HomeModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("home.title"), t.say("site.description")
-	m := HomeModel{Page: p, Submissions: submissions}
+	return HomeModel{Page: p, Submissions: submissions, Exercises: ExerciseCards(list, p.Lang())}, t.err
+}
+
+// ExerciseCards lists exercises for a page in a language.
+func ExerciseCards(list []*exercises.Exercise, lang string) []ExerciseCard {
+	cards := make([]ExerciseCard, 0, len(list))
 	for _, e := range list {
-		m.Exercises = append(m.Exercises, ExerciseCard{
-			Name: e.Name(), Title: e.Title[e.Language(p.Lang())], Lang: e.Language(p.Lang()), Level: e.Level, Minutes: e.Minutes,
-		})
+		spoken := e.Language(lang)
+		cards = append(cards, ExerciseCard{Name: e.Name(), Title: e.Title[spoken], Lang: spoken, Level: e.Level, Minutes: e.Minutes})
 	}
-	return m, t.err
+	return cards
 }

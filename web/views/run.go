@@ -8,6 +8,7 @@ type RunModel struct {
 	Exercise string // pack/slug; empty when it has no page
 	Name     string // of the exercise, for people
 	Source   string
+	Files    Source // what ran; empty when it is somebody's or a solution
 	Phase    string
 	Database string
 	Choices  string // the schedule as its token writes it
@@ -30,7 +31,8 @@ type RunState struct {
 	Choices  string
 	Verdict  verdict.Verdict // of the replay
 	Steps    []verdict.Step
-	Twin     string // token of the nearest schedule that passes, or ""
+	Twin     string      // token of the nearest schedule that passes, or ""
+	Files    []FileModel // to show; none for what is somebody's or a solution
 }
 
 // RunOwner says whose source was run.
@@ -49,11 +51,12 @@ func NewRun(p Page, s RunState) (RunModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("run.title", "Title", s.Title), t.say("run.description", "Title", s.Title)
 	p.Timeline = true
+	source := NewSource(s.Files)
 	m := RunModel{
 		Page: p, Name: s.Title, Source: t.say("run.of-" + string(s.Owner)), Phase: t.name("phase", s.Phase), Database: s.Database,
 		Choices: s.Choices, Outcome: s.Verdict.Outcome, Headline: t.name("run", string(s.Verdict.Outcome)), Summary: s.Verdict.Summary,
-		Timeline: t.timeline(s.Steps, nil), // its lines lead nowhere: the source is not shown
-		Command:  "redeliver grade --replay " + s.Token + " " + s.Exercise + " .",
+		Timeline: t.timeline(s.Steps, source), Files: source,
+		Command: "redeliver grade --replay " + s.Token + " " + s.Exercise + " .",
 	}
 	m.Timeline.Run, m.Timeline.Twin = s.Token, s.Twin
 	if s.Public {

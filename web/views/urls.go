@@ -20,6 +20,27 @@ func ExerciseURL(lang, name string) templ.SafeURL {
 	return HomeURL(lang) + templ.SafeURL("exercises/"+url.PathEscape(pack)+"/"+url.PathEscape(slug))
 }
 
+// QuestionsURL is the list of questions.
+func QuestionsURL(lang string) templ.SafeURL { return HomeURL(lang) + "questions" }
+
+// QuestionURL is the page of a question.
+func QuestionURL(lang, slug string) templ.SafeURL {
+	return QuestionsURL(lang) + "/" + templ.SafeURL(url.PathEscape(slug))
+}
+
+// GlossaryURL is the list of terms.
+func GlossaryURL(lang string) templ.SafeURL { return HomeURL(lang) + "glossary" }
+
+// WatchURL leads to a run in which a wrong handler of an exercise fails, or its
+// starter when wrong is empty.
+func WatchURL(lang, name, wrong string) templ.SafeURL {
+	u := ExerciseURL(lang, name) + "/watch"
+	if wrong != "" {
+		u += "/" + templ.SafeURL(url.PathEscape(wrong))
+	}
+	return u
+}
+
 // ExerciseVersionURL is the page of an exercise with one version of the draft in
 // the form; version 0 is the starter.
 func ExerciseVersionURL(lang, name string, version int64) templ.SafeURL {

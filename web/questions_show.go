@@ -1,0 +1,64 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"redeliver/content"
+	"redeliver/exercises"
+	"redeliver/web/store"
+	"redeliver/web/views"
+)
+
+func (s *Server) questionsShow(c echo.Context) error {
+	m, err := views.NewQuestions(s.page(c), s.bank, views.QuestionFilter{Topic: c.QueryParam("topic"), Level: c.QueryParam("level")})
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.Questions(m))
+}
+
+func (s *Server) questionShow(c echo.Context) error {
+	q, ok := s.bank.Question(c.Param("slug"))
+	if !ok {
+		return fmt.Errorf("question %q: %w", c.Param("slug"), store.ErrNotFound)
+	}
+	p := s.page(c)
+	var linked []*exercises.Exercise
+	for _, name := range q.Exercises {
+		if e, err := s.exercise(name); err == nil {
+			linked = append(linked, e)
+		}
+	}
+	m, err := views.NewQuestion(p, s.bank, q, views.ExerciseCards(linked, p.Lang()), func(r content.Run) templ.SafeURL {
+		return s.watchURL(p.Lang(), r)
+	})
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.Question(m))
+}
+
+// watchURL is where a claim can be seen to fail, or "" when its exercise is not
+// installed here.
+func (s *Server) watchURL(lang string, r content.Run) templ.SafeURL {
+	e, err := s.exercise(r.Exercise)
+	if err != nil {
+		return ""
+	}
+	if _, ok := watchable(e, r.Wrong); !ok {
+		return ""
+	}
+	return views.WatchURL(lang, r.Exercise, r.Wrong)
+}
+
+func (s *Server) glossaryShow(c echo.Context) error {
+	m, err := views.NewGlossary(s.page(c), s.bank)
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.Glossary(m))
+}
