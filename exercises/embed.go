@@ -6,16 +6,25 @@ import (
 )
 
 // The directive go:embed drops folders that have a go.mod of their own and names that begin
-// with _ or a dot, without a word; TestEmbedded compares with the disk.
-//
-//go:embed packs
-var embedded embed.FS
+// with _ or a dot, without a word; TestBuiltin compares with the disk.
+var (
+	//go:embed packs/core
+	builtin embed.FS
+	//go:embed packs/example
+	example embed.FS
+)
 
-// Builtin is the folder of the packs that are part of the program.
-func Builtin() fs.FS {
-	packs, err := fs.Sub(embedded, "packs")
+// Builtin is the folder of the packs that every server shows.
+func Builtin() fs.FS { return below(builtin, "packs") }
+
+// Example is the pack that shows every key of the format, and what a new pack
+// begins with. A server shows it only when its folder is named.
+func Example() fs.FS { return below(example, "packs/example") }
+
+func below(embedded embed.FS, dir string) fs.FS {
+	fsys, err := fs.Sub(embedded, dir)
 	if err != nil {
-		panic("open the embedded packs: " + err.Error()) // "packs" is a valid path
+		panic("open the embedded packs: " + err.Error()) // dir is a valid path
 	}
-	return packs
+	return fsys
 }

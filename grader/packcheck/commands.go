@@ -16,6 +16,8 @@ import (
 // Commands is `redeliver pack`, for package kong.
 type Commands struct {
 	Check checkCommand `cmd:"" help:"Prove that packs do what they promise. Exit status: 0 they do, 1 they do not, 2 wrong usage, 3 it could not be found out."`
+	New   newCommand   `cmd:"" help:"Write a small pack that passes the check."`
+	List  listCommand  `cmd:"" help:"List packs, exercises and what is left out, with its problems."`
 }
 
 // Env is what the commands need of the program.

@@ -154,6 +154,10 @@ func (r *Report) finish(took time.Duration) {
 	if !r.Passed {
 		word = "FAIL"
 	}
+	if len(r.Form) > 0 {
+		r.Summary = fmt.Sprintf("FAIL %s: %s, nothing was graded", r.Pack, count(problems, "problem"))
+		return
+	}
 	r.Summary = fmt.Sprintf("%s %s %s: %s, %d of %d solutions pass, rejects %d of %d, %s, %.0f s", word, r.Pack, r.Version,
 		count(len(r.Exercises), "exercise"), passing, solutions, power.Rejected, power.Of, count(problems, "problem"), r.Seconds)
 }
