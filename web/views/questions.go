@@ -2,6 +2,7 @@ package views
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -25,7 +26,8 @@ type Choice struct {
 // QuestionLine is a question in a list.
 type QuestionLine struct {
 	Slug     string
-	Question string
+	Question string // plain text
+	HTML     string // the same, with code as such
 	Level    string
 	Topics   []string
 }
@@ -53,7 +55,11 @@ func NewQuestions(p Page, bank *content.Bank, filter QuestionFilter) (QuestionsM
 }
 
 func (t *text) questionLine(bank *content.Bank, q *content.Question, lang string) QuestionLine {
-	line := QuestionLine{Slug: q.Slug, Question: q.Text[lang].Question, Level: t.say("level." + q.Level)}
+	html, err := content.Inline(q.Text[lang].Question)
+	t.keep(err)
+	line := QuestionLine{
+		Slug: q.Slug, Question: strings.ReplaceAll(q.Text[lang].Question, "`", ""), HTML: html, Level: t.say("level." + q.Level),
+	}
 	for _, topic := range bank.Topics() {
 		if slices.Contains(q.Topics, topic.ID) {
 			line.Topics = append(line.Topics, topic.Title[lang])
@@ -86,9 +92,10 @@ type PitfallModel struct {
 func NewQuestion(p Page, bank *content.Bank, q *content.Question, exercises []ExerciseCard, watch func(content.Run) templ.SafeURL) (QuestionModel, error) {
 	t := text{words: p.Words}
 	said := q.Text[p.Lang()]
-	p.Title, p.Description = said.Question, t.say("question.description", "Question", said.Question)
+	line := t.questionLine(bank, q, p.Lang())
+	p.Title, p.Description = line.Question, t.say("question.description", "Question", line.Question)
 	m := QuestionModel{
-		Page: p, QuestionLine: t.questionLine(bank, q, p.Lang()), Text: said, Exercises: exercises, Sources: q.Sources,
+		Page: p, QuestionLine: line, Text: said, Exercises: exercises, Sources: q.Sources,
 	}
 	for _, pitfall := range said.Pitfalls {
 		line := PitfallModel{ID: pitfall.ID, ClaimHTML: pitfall.Claim.HTML, WhyHTML: pitfall.Why.HTML}
