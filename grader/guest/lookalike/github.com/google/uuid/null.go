@@ -17,14 +17,15 @@ var jsonNull = []byte("null")
 // NullUUID implements the SQL driver.Scanner interface so
 // it can be used as a scan destination:
 //
-//	var u uuid.NullUUID
-//	err := db.QueryRow("SELECT name FROM foo WHERE id=?", id).Scan(&u)
-//	...
-//	if u.Valid {
-//	   // use u.UUID
-//	} else {
-//	   // NULL value
-//	}
+//  var u uuid.NullUUID
+//  err := db.QueryRow("SELECT name FROM foo WHERE id=?", id).Scan(&u)
+//  ...
+//  if u.Valid {
+//     // use u.UUID
+//  } else {
+//     // NULL value
+//  }
+//
 type NullUUID struct {
 	UUID  UUID
 	Valid bool // Valid is true if UUID is not NULL
