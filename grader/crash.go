@@ -19,7 +19,7 @@ func (r *run) crash(ctx context.Context, l *lane, before string) error {
 	site := &crashSite{instance: l.proc.name, after: r.lastLabel(l), before: before}
 	open := r.ledger.OpenTransactions(l.proc.name)
 	l.proc.kill()
-	if err := r.ledger.Kill(l.proc.name); err != nil {
+	if err := r.kill(l.proc.name); err != nil {
 		return err
 	}
 	if before != "" {
@@ -53,7 +53,7 @@ func (r *run) mark(ctx context.Context, site *crashSite) (err error) {
 	if r.schedule.Phase != schedule.CrashPoints {
 		return nil
 	}
-	if site.state, err = r.ledger.State(ctx); err != nil {
+	if site.state, err = r.world.state(ctx); err != nil {
 		return err
 	}
 	for i, p := range r.partitions() {

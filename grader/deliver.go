@@ -53,8 +53,7 @@ func (r *run) poll(ctx context.Context, l *lane) error {
 func (r *run) deliveryOf(rec *kgo.Record, eventID string, attempt int, l *lane) *delivery {
 	d := &delivery{eventID: eventID, record: abi.Record{
 		Topic: rec.Topic, Partition: rec.Partition, Offset: rec.Offset, Key: rec.Key, Value: rec.Value, Timestamp: rec.Timestamp,
-		NoPositions: !r.positions,
-	}}
+	}, noPositions: !r.positions}
 	for _, h := range rec.Headers {
 		d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
 	}

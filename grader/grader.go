@@ -118,13 +118,13 @@ func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err
 		return v, err
 	}
 	report(Progress{Stage: Checking})
-	findings := build.Check(req.Exercise.Entry, req.Exercise.Editable, req.Files)
+	findings := build.Check(req.Exercise.Signature(), req.Exercise.Editable, req.Files)
 	t.lap(&v.Timings.Check)
 	if len(findings) > 0 {
 		return t.rejected(v, findings), nil
 	}
 	report(Progress{Stage: Building})
-	built, findings, err := g.compiler.Build(ctx, req.Exercise.Entry, req.Files)
+	built, findings, err := g.compiler.Build(ctx, req.Exercise.Signature(), req.Files)
 	t.lap(&v.Timings.Build)
 	if err != nil {
 		return v, fmt.Errorf("build: %w", err)

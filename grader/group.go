@@ -62,11 +62,9 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 		return nil, fmt.Errorf("schedule %q has no scenario", s)
 	}
 	set := w.groupSet()
-	w.clock.Set(w.sub.start)
-	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
+	if err := w.reset(ctx, set); err != nil {
 		return nil, err
 	}
-	w.histories.reset()
 	g := &groupRun{run: &run{
 		world: w, schedule: s, options: o, set: set, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
 		out: &result{schedule: s, set: set, positions: o.positions},
@@ -219,7 +217,7 @@ func (g *groupRun) await(md *members.Delivery, p *part) error {
 		g.out.crash = site
 		p.d.Ended = "crashed before " + strings.TrimPrefix(site.before, "the ")
 	}
-	return errors.Join(err, g.ledger.Kill(p.lane.proc.name))
+	return errors.Join(err, g.kill(p.lane.proc.name))
 }
 
 // perform performs the effect that the guest is parked at. Where it meets the
@@ -232,21 +230,22 @@ func (g *groupRun) perform(ctx context.Context, md *members.Delivery, p *part) (
 		g.out.problem = &problem{kind: verdict.Crash, text: "The submission made a malformed call to the host."}
 		return nil, nil //nolint:nilnil,nilerr // it is the submission's, and the schedule ends with it
 	}
-	out, err := g.world.perform(ctx, l.proc.name, e)
+	at := e.position()
+	out, err := e.perform(ctx, g.world, l.proc.name)
 	if err == nil && out.busy {
 		if waited := md.Blocked(); waited == nil {
 			p.pieces = append(p.pieces, nil)
-			out, err = g.world.perform(ctx, l.proc.name, e)
+			out, err = e.perform(ctx, g.world, l.proc.name)
 		} else if !errors.Is(waited, members.ErrNobody) {
 			return nil, waited
 		}
 	}
-	step := verdict.Step{Lane: l.proc.name, Event: trace.SQL, Text: e.text(), File: e.at.File, Line: e.at.Line, Rows: out.changes}
+	step := verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line, Rows: out.changes}
 	var limit *ledger.LimitError
 	if errors.As(err, &limit) {
 		l.proc.kill()
 		p.d.Ended = "was stopped"
-		g.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: e.at.File, line: e.at.Line, wall: true}
+		g.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: at.File, line: at.Line, wall: true}
 		p.add(step, verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text})
 		return nil, nil //nolint:nilnil // the schedule ends with the problem
 	}
@@ -257,7 +256,7 @@ func (g *groupRun) perform(ctx context.Context, md *members.Delivery, p *part) (
 		step.Text += " → " + out.result
 	}
 	g.out.effects = append(g.out.effects, done{
-		label: e.label(), instance: l.proc.name, attempt: p.d.Attempt, durable: out.access.Durable,
+		label: label(e), instance: l.proc.name, attempt: p.d.Attempt, durable: out.access.Durable,
 		Step: schedule.Step{Lane: slices.Index(g.lanes, l), Reads: out.access.Reads, Writes: out.access.Writes},
 	})
 	p.add(step)

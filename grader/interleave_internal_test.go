@@ -84,7 +84,7 @@ func worldFor(t *testing.T, e *exercises.Exercise, files []exercises.File) *worl
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, findings, err := g.compiler.Build(t.Context(), e.Entry, files)
+	built, findings, err := g.compiler.Build(t.Context(), e.Signature(), files)
 	if err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}

@@ -48,7 +48,7 @@ func (l *lane) nextLabel() string {
 	if err != nil {
 		return "a malformed call"
 	}
-	return e.label()
+	return label(e)
 }
 
 // startProcess gives an instance its next life: fresh memory, no connections.

@@ -17,7 +17,7 @@ func (r *run) leaked(l *lane, q request) {
 	l.current.Ended = "returned before its work was done"
 	text, file, line := "a call", "", 0
 	if e, err := readEffect(q); err == nil {
-		text, file, line = e.label(), e.at.File, e.at.Line
+		text, file, line = label(e), e.position().File, e.position().Line
 	}
 	text = fmt.Sprintf("After Handle had returned, a goroutine that it had started went on with %s.", text)
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Leak, Text: text, File: file, Line: line, Decisive: true})

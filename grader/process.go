@@ -110,8 +110,8 @@ func (p *process) drain(ctx context.Context) (leak *request, stop *sandbox.Stop,
 // on the guest's goroutine.
 func (p *process) Call(ctx context.Context, op uint32, in []byte) (out []byte, kill bool) {
 	switch op {
-	case abi.OpRecord:
-		return abi.AppendRecord(nil, p.current.record), false
+	case abi.OpTask:
+		return abi.AppendTask(nil, abi.Task{Records: []abi.Record{p.current.record}, NoPositions: p.current.noPositions}), false
 	case abi.OpReturn:
 		r := abi.NewReader(in)
 		p.result, p.returned = r.Return(), true

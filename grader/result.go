@@ -3,6 +3,7 @@ package grader
 import (
 	"context"
 	"database/sql/driver"
+	"maps"
 	"slices"
 
 	"redeliver/grader/guest/abi"
@@ -15,9 +16,10 @@ import (
 // delivery is one time that a record is handed to the handler.
 type delivery struct {
 	verdict.Delivery
-	record  abi.Record
-	eventID string
-	step    int // of the timeline, from 1
+	record      abi.Record
+	noPositions bool
+	eventID     string
+	step        int // of the timeline, from 1
 }
 
 // done is an effect that took place, for plans and sentences.
@@ -82,8 +84,11 @@ func (r *run) judge(ctx context.Context) error {
 	if r.out.problem != nil {
 		return nil
 	}
-	var err error
-	if r.out.violations, err = invariant.Check(ctx, r.ledger, r.facts(), r.sub.exercise.Invariants); err != nil {
+	facts, err := r.facts(ctx)
+	if err != nil {
+		return err
+	}
+	if r.out.violations, err = invariant.Check(ctx, r.ledger, facts, r.sub.exercise.Invariants); err != nil {
 		return err
 	}
 	for _, v := range r.out.violations {
@@ -92,8 +97,15 @@ func (r *run) judge(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) facts() invariant.Facts {
-	facts := invariant.Facts{Sent: r.set.sent, Histories: r.histories.tables()}
+func (r *run) facts(ctx context.Context) (invariant.Facts, error) {
+	facts := invariant.Facts{Sent: r.set.sent, Tables: r.histories.tables()}
+	for _, s := range r.services {
+		tables, err := s.tables(ctx)
+		if err != nil {
+			return facts, err
+		}
+		maps.Copy(facts.Tables, tables)
+	}
 	for _, d := range r.out.deliveries {
 		facts.Delivered = append(facts.Delivered, invariant.Delivered{
 			EventID: d.eventID, Topic: d.record.Topic, Partition: d.record.Partition, Offset: d.Offset,
@@ -111,7 +123,7 @@ func (r *run) facts() invariant.Facts {
 		}
 		facts.Expected.Rows = append(facts.Expected.Rows, values)
 	}
-	return facts
+	return facts, nil
 }
 
 // stop ends every process at the end of a schedule, as a service is stopped:
@@ -122,7 +134,7 @@ func (r *run) stop() (err error) {
 			continue
 		}
 		l.proc.kill()
-		if e := r.ledger.Kill(l.proc.name); e != nil {
+		if e := r.kill(l.proc.name); e != nil {
 			err = e
 		}
 		if l.proc.inst != nil && r.out.stdout == nil && r.out.stderr == nil {

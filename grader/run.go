@@ -58,11 +58,9 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 	if err != nil {
 		return nil, err
 	}
-	w.clock.Set(w.sub.start)
-	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
+	if err := w.reset(ctx, set); err != nil {
 		return nil, err
 	}
-	w.histories.reset()
 	r := &run{
 		world: w, schedule: s, options: o, set: set, group: w.consumer(set), attempts: map[string]int{},
 		fired: map[schedule.Deviation]bool{}, out: &result{schedule: s, set: set, positions: o.positions},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"redeliver/grader/guest/abi"
 	"redeliver/grader/ledger"
 	"redeliver/grader/schedule"
 	"redeliver/grader/trace"
@@ -27,8 +26,9 @@ func (r *run) step(ctx context.Context, l *lane) error {
 		r.out.problem = &problem{kind: verdict.Crash, text: "The submission made a malformed call to the host."}
 		return nil //nolint:nilerr // it is the submission's, and the schedule ends with it
 	}
-	eff := done{label: e.label(), instance: l.proc.name, attempt: l.current.Attempt, Step: r.stepOf(l)}
-	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.SQL, Text: e.text(), File: e.at.File, Line: e.at.Line})
+	at := e.position()
+	eff := done{label: label(e), instance: l.proc.name, attempt: l.current.Attempt, Step: r.stepOf(l)}
+	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line})
 	eff.step = r.rec.Last().Step
 	out, err := r.performWithFaults(ctx, l, e, &eff)
 	r.out.effects = append(r.out.effects, eff)
@@ -36,8 +36,8 @@ func (r *run) step(ctx context.Context, l *lane) error {
 	if errors.As(err, &limit) {
 		l.proc.kill()
 		l.current.Ended = "was stopped"
-		r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text, File: e.at.File, Line: e.at.Line})
-		r.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: e.at.File, line: e.at.Line, wall: true}
+		r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text, File: at.File, Line: at.Line})
+		r.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: at.File, line: at.Line, wall: true}
 		return nil
 	}
 	if err != nil {
@@ -62,14 +62,12 @@ func (r *run) performWithFaults(ctx context.Context, l *lane, e effect, eff *don
 	if d, ok := r.due(schedule.Fail); ok {
 		r.fired[d] = true
 		eff.fault = schedule.Fail
-		if e.op == abi.OpCommit || e.op == abi.OpRollback { // the transaction is over, and nothing of it stays
-			if err := r.giveUp(l, e); err != nil {
-				return outcome{}, err
-			}
+		if err := e.abandon(r.world, l.proc.name); err != nil {
+			return outcome{}, err
 		}
-		return fault(e.op, "nothing was done"), nil
+		return e.fault("nothing was done"), nil
 	}
-	out, err := r.perform(ctx, l.proc.name, e)
+	out, err := e.perform(ctx, r.world, l.proc.name)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -77,20 +75,11 @@ func (r *run) performWithFaults(ctx context.Context, l *lane, e effect, eff *don
 	if d, ok := r.due(schedule.Lose); ok && out.access.Durable {
 		r.fired[d] = true
 		eff.fault = schedule.Lose
-		lost := fault(e.op, "it was done, the answer is lost")
+		lost := e.fault("it was done, the answer is lost")
 		lost.changes = out.changes
 		return lost, nil
 	}
 	return out, nil
-}
-
-func (r *run) giveUp(l *lane, e effect) error {
-	conn, err := r.ledger.Conn(l.proc.name, e.conn)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Rollback()
-	return err
 }
 
 // show completes the last step with what the effect gave.

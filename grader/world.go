@@ -2,6 +2,7 @@ package grader
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -28,12 +29,15 @@ type world struct {
 	sets      map[schedule.Set]*recordSet
 	groups    int // consumer groups used so far
 	histories *histories
-	broken    error // a failure of ours on the guest's side of a call
+	services  []service
+	kafka     *producer // one of services; nil when the submission has no Kafka client
+	broken    error     // a failure of ours on the guest's side of a call
 }
 
 // recordSet is a cluster that holds the records of a schedule set.
 type recordSet struct {
 	*cluster.Cluster
+	outputs  *cluster.Outputs // nil without a Kafka client
 	sent     []invariant.Sent
 	events   map[string]exercises.Event // by id
 	produced []verdict.Step             // what happened while producing, when it is part of the story
@@ -66,7 +70,52 @@ func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
 	if w.histories, err = newHistories(ctx, w.ledger, sub); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
+	if sub.exercise.Produces() {
+		w.kafka = &producer{}
+		w.services = append(w.services, w.kafka)
+	}
 	return w, nil
+}
+
+// reset brings everything outside of the processes to the start of a schedule.
+func (w *world) reset(ctx context.Context, set *recordSet) error {
+	w.clock.Set(w.sub.start)
+	if err := w.ledger.Reset(uint64(w.sub.seed)); err != nil {
+		return err
+	}
+	w.histories.reset()
+	for _, s := range w.services {
+		if err := s.reset(ctx, set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kill ends what a process that died, or a schedule that is over, had under way.
+func (w *world) kill(instance string) error {
+	errs := []error{w.ledger.Kill(instance)}
+	for _, s := range w.services {
+		errs = append(errs, s.kill(instance))
+	}
+	return errors.Join(errs...)
+}
+
+// state is a hash of what is durable outside of the processes, but for the group's
+// offsets.
+func (w *world) state(ctx context.Context) ([32]byte, error) {
+	database, err := w.ledger.State(ctx)
+	if err != nil || len(w.services) == 0 {
+		return database, err
+	}
+	h := sha256.New()
+	h.Write(database[:])
+	for _, s := range w.services {
+		if err := s.state(ctx, h); err != nil {
+			return database, err
+		}
+	}
+	return [32]byte(h.Sum(nil)), nil
 }
 
 // instance is the sandbox's instance for a lane, made on first use: a program
@@ -88,7 +137,7 @@ func (w *world) close() error {
 		errs = append(errs, inst.Close())
 	}
 	for _, s := range w.sets {
-		s.Close()
+		s.close()
 	}
 	return errors.Join(append(errs, w.ledger.Close())...)
 }
@@ -110,7 +159,10 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 	if s, ok := w.sets[set]; ok {
 		return s, nil
 	}
-	var topics []cluster.Topic
+	var topics, outputs []cluster.Topic
+	for _, t := range w.sub.exercise.Events.Outputs {
+		outputs = append(outputs, cluster.Topic(t))
+	}
 	for _, t := range w.sub.exercise.Events.Topics {
 		partitions := t.Partitions
 		if set == schedule.Two {
@@ -118,17 +170,30 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 		}
 		topics = append(topics, cluster.Topic{Name: t.Name, Partitions: partitions})
 	}
-	c, err := cluster.Start(ctx, topics)
+	c, err := cluster.Start(ctx, append(topics, outputs...))
 	if err != nil {
 		return nil, err
 	}
 	s := &recordSet{Cluster: c, events: map[string]exercises.Event{}, ends: map[partition]int64{}}
-	if err := w.produce(ctx, s, set); err != nil {
-		c.Close()
+	if len(outputs) > 0 {
+		s.outputs, err = c.Outputs(outputs)
+	}
+	if err == nil {
+		err = w.produce(ctx, s, set)
+	}
+	if err != nil {
+		s.close()
 		return nil, err
 	}
 	w.sets[set] = s
 	return s, nil
+}
+
+func (s *recordSet) close() {
+	if s.outputs != nil {
+		s.outputs.Close()
+	}
+	s.Close()
 }
 
 func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) error {

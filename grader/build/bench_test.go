@@ -102,8 +102,9 @@ func BenchmarkHandle(b *testing.B) {
 	p := loadProgram(b, r.Wasm)
 	for name, off := range map[string]bool{"with_positions": false, "without": true} {
 		b.Run(name, func(b *testing.B) {
-			h := &host{answer: stub(abi.Record{
-				Topic: "payments", Value: []byte(`{"payment_id":"p-1","account":"a","amount":1}`), NoPositions: off,
+			h := &host{answer: stub(abi.Task{
+				Records:     []abi.Record{{Topic: "payments", Value: []byte(`{"payment_id":"p-1","account":"a","amount":1}`)}},
+				NoPositions: off,
 			})}
 			ctx := context.WithValue(context.Background(), hostKey{}, h)
 			m, err := p.runtime.InstantiateModule(ctx, p.module, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
@@ -127,11 +128,11 @@ func BenchmarkHandle(b *testing.B) {
 }
 
 // stub answers without a database: every statement succeeds.
-func stub(rec abi.Record) func(op uint32, in []byte) []byte {
+func stub(task abi.Task) func(op uint32, in []byte) []byte {
 	return func(op uint32, in []byte) []byte {
 		switch op {
-		case abi.OpRecord:
-			return abi.AppendRecord(nil, rec)
+		case abi.OpTask:
+			return abi.AppendTask(nil, task)
 		case abi.OpExec:
 			return abi.AppendExecReply(nil, abi.ExecReply{RowsAffected: 1, LastInsertID: 1})
 		case abi.OpQuery:

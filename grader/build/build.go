@@ -26,7 +26,8 @@ type Result struct {
 	Compile, Link time.Duration
 }
 
-// Build compiles a submission for an entry ("handler"). It checks the source
+// Build compiles a submission for an entry and its services ("handler+kafka", see
+// exercises.Exercise.Signature). It checks the source
 // itself, but for the names of the files, which Check does. What is wrong with
 // the submission comes back as findings; an error is ours, or ctx has ended.
 // A build that goes over a limit is a finding: the source made it so large.
@@ -195,8 +196,8 @@ func (j *job) compileHandler(ctx context.Context) ([]verdict.Finding, error) {
 		return findings, err
 	}
 	findings = compilerFindings(messages, j.trees)
-	if strings.Contains(messages, startFile+":") { // it only uses the function of the entry
-		findings = append(findings, signatureFinding(j.entry, j.trees, j.fset))
+	if _, message, ok := strings.Cut(messages, startFile+":"); ok { // it only uses the functions of the entry
+		findings = append(findings, signatureFinding(j.entry, message, j.trees, j.fset))
 		sortFindings(findings)
 	}
 	if len(findings) == 0 {

@@ -37,7 +37,12 @@ func buildFile(t *testing.T, file string) []byte {
 
 func buildSource(t *testing.T, source string) []byte {
 	t.Helper()
-	r, findings, err := buildtest.Compiler(t).Build(t.Context(), "handler", []exercises.File{{Name: "handler.go", Content: []byte(source)}})
+	return buildFor(t, "handler", source)
+}
+
+func buildFor(t *testing.T, signature, source string) []byte {
+	t.Helper()
+	r, findings, err := buildtest.Compiler(t).Build(t.Context(), signature, []exercises.File{{Name: "handler.go", Content: []byte(source)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,23 +1,56 @@
 package build
 
-// entry is a kind of exercise: which function a submission defines, and how
-// the sandbox's runtime takes it.
+import "strings"
+
+// entry is a kind of exercise: which functions a submission defines, and how
+// the sandbox's runtime takes them.
 type entry struct {
-	Func      string // its name
-	Signature string // as the candidate must write it
-	Start     string // the function of package sdk that takes it
+	Funcs []function // in the order in which Start takes them
+	Start string     // the function of package sdk that takes them
 }
 
-// entryOf returns the entry with the name that exercises use.
-func entryOf(name string) (entry, bool) {
-	switch name {
+// function is one that a submission defines.
+type function struct {
+	Name      string
+	Signature string // as the candidate must write it
+}
+
+var handle = function{"Handle", "func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error"}
+
+// entryOf returns the entry with a signature of package exercises: its name, and
+// each service after a plus sign.
+func entryOf(signature string) (entry, bool) {
+	switch signature {
 	case "handler":
-		return entry{
-			Func:      "Handle",
-			Signature: "func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error",
-			Start:     "Start",
-		}, true
+		return entry{[]function{handle}, "Start"}, true
+	case "handler+kafka":
+		return entry{[]function{
+			{"Handle", "func Handle(ctx context.Context, db *sql.DB, cl *kgo.Client, rec *kgo.Record) error"},
+		}, "StartKafka"}, true
+	case "batch":
+		return entry{[]function{
+			{"HandleBatch", "func HandleBatch(ctx context.Context, db *sql.DB, recs []*kgo.Record) error"},
+		}, "StartBatch"}, true
+	case "offsets":
+		return entry{[]function{
+			{"StartOffset", "func StartOffset(ctx context.Context, db *sql.DB, topic string, partition int32) (int64, error)"},
+			handle,
+		}, "StartOffsets"}, true
+	case "relay":
+		return entry{[]function{
+			handle,
+			{"Relay", "func Relay(ctx context.Context, db *sql.DB, cl *kgo.Client) error"},
+		}, "StartRelay"}, true
 	default:
 		return entry{}, false
 	}
+}
+
+// names lists the functions as the arguments of Start.
+func (e entry) names() string {
+	names := make([]string, len(e.Funcs))
+	for i, f := range e.Funcs {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ", ")
 }

@@ -21,13 +21,13 @@ import _ "redeliver/handler"
 func main() {}
 `
 
-// startSource is the file of the candidate's package that hands its function
+// startSource is the file of the candidate's package that hands its functions
 // to the sandbox's runtime. It comes last, so that its init runs after the
 // candidate's.
 func startSource(e entry, trees []*ast.File) string {
 	sdk := unused(trees, "redeliversdk")
 	return fmt.Sprintf("package %s\n\nimport %s %q\n\nfunc init() { %s.%s(%s) }\n",
-		packageName, sdk, ourPackages[0], sdk, e.Start, e.Func)
+		packageName, sdk, ourPackages[0], sdk, e.Start, e.names())
 }
 
 // parseSources parses the Go files of a submission that Check has accepted.

@@ -13,8 +13,14 @@ import (
 // deliver builds a submission and delivers one record to it.
 func deliver(t *testing.T, source string, rec abi.Record) *host {
 	t.Helper()
+	return perform(t, "handler", source, abi.Task{Records: []abi.Record{rec}})
+}
+
+// perform builds a submission and gives it a task.
+func perform(t *testing.T, signature, source string, task abi.Task) *host {
+	t.Helper()
 	h := newHost(t, "CREATE TABLE t (n INTEGER)")
-	if err := loadProgram(t, buildSource(t, source)).deliver(h, rec); err != nil {
+	if err := loadProgram(t, buildFor(t, signature, source)).perform(h, task); err != nil {
 		t.Fatal(err)
 	}
 	return h
@@ -47,11 +53,11 @@ func TestRecordArrivesWhole(t *testing.T) {
 	return fmt.Errorf("%s %d %d key=%q/%t value=%q/%t %v %s %s", rec.Topic, rec.Partition, rec.Offset,
 		rec.Key, rec.Key == nil, rec.Value, rec.Value == nil, rec.Headers, rec.Timestamp, deadline)`), "import (", "import (\n\t\"fmt\"", 1)
 	at := time.Date(2024, 2, 29, 13, 14, 15, 0, time.UTC)
-	h := deliver(t, source, abi.Record{
+	h := perform(t, "handler", source, abi.Task{Deadline: time.Date(2124, 1, 1, 0, 0, 0, 0, time.UTC), Records: []abi.Record{{
 		Topic: "payments", Partition: 2, Offset: 41, Value: []byte{},
 		Headers:   []abi.Header{{Key: "event-id", Value: []byte("e1")}, {Key: "event-id"}},
-		Timestamp: at, Deadline: time.Date(2124, 1, 1, 0, 0, 0, 0, time.UTC),
-	})
+		Timestamp: at,
+	}}})
 	want := `payments 2 41 key=""/true value=""/false [{event-id [101 49]} {event-id []}] 2024-02-29 13:14:15 +0000 UTC 2124-01-01 00:00:00 +0000 UTC`
 	if h.ret.Text != want {
 		t.Errorf("got  %s\nwant %s", h.ret.Text, want)
@@ -60,8 +66,8 @@ func TestRecordArrivesWhole(t *testing.T) {
 
 func TestContextEndsAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	h := deliver(t, handle("\t<-ctx.Done()\n\t_, err := db.ExecContext(ctx, \"DELETE FROM t\")\n\treturn err"),
-		abi.Record{Deadline: time.Unix(1, 0)})
+	h := perform(t, "handler", handle("\t<-ctx.Done()\n\t_, err := db.ExecContext(ctx, \"DELETE FROM t\")\n\treturn err"),
+		abi.Task{Deadline: time.Unix(1, 0), Records: make([]abi.Record, 1)})
 	if h.ret.Text != "context deadline exceeded" || len(h.calls) > 0 {
 		t.Errorf("returned %+v after %q", h.ret, h.calls)
 	}
@@ -114,7 +120,7 @@ func TestEffectsNameTheCandidatesLine(t *testing.T) {
 	if d := cmp.Diff(want, h.calls); d != "" || h.ret.Failed {
 		t.Errorf("%+v, effects (-want +got):\n%s", h.ret, d)
 	}
-	h = deliver(t, source, abi.Record{NoPositions: true})
+	h = perform(t, "handler", source, abi.Task{NoPositions: true, Records: make([]abi.Record, 1)})
 	for _, c := range h.calls {
 		if !strings.HasSuffix(c, " :0") {
 			t.Errorf("%s has a position that nobody wanted", c)

@@ -26,7 +26,7 @@ type host struct {
 	dsn     string
 	conns   map[uint64]driver.Conn
 	txs     map[uint64]driver.Tx
-	record  abi.Record
+	task    abi.Task
 	ret     abi.Return
 	pending []byte // the reply that did not fit
 	calls   []string
@@ -68,8 +68,8 @@ func (h *host) call(op uint32, in []byte) (out []byte) {
 	}()
 	ctx := context.Background()
 	switch op {
-	case abi.OpRecord:
-		return abi.AppendRecord(nil, h.record)
+	case abi.OpTask:
+		return abi.AppendTask(nil, h.task)
 	case abi.OpReturn:
 		h.ret = r.Return()
 		return nil
@@ -210,9 +210,14 @@ func hostCall(ctx context.Context, m api.Module, stack []uint64) {
 	stack[0] = uint64(len(reply))
 }
 
-// deliver starts the program, lets it handle one record and drains it. The
-// error is the runtime's, with what the program wrote to standard error.
+// deliver performs the task of handling one record.
 func (p *program) deliver(h *host, rec abi.Record) error {
+	return p.perform(h, abi.Task{Records: []abi.Record{rec}})
+}
+
+// perform starts the program, lets it do one task and drains it. The error is the
+// runtime's, with what the program wrote to standard error.
+func (p *program) perform(h *host, task abi.Task) error {
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), hostKey{}, h), time.Minute)
 	defer cancel()
 	var stderr strings.Builder
@@ -220,7 +225,7 @@ func (p *program) deliver(h *host, rec abi.Record) error {
 		WithStderr(&stderr).WithStartFunctions("_initialize"))
 	if err == nil {
 		defer m.Close(ctx)
-		h.record = rec
+		h.task = task
 		_, err = m.ExportedFunction("handle").Call(ctx)
 	}
 	if err == nil {

@@ -90,16 +90,24 @@ func importsLookalike(trees []*ast.File, name string) bool {
 	return false
 }
 
-// signatureFinding says that the function of the entry has another signature
-// than the sandbox calls.
-func signatureFinding(e entry, trees []*ast.File, fset *token.FileSet) verdict.Finding {
+// signatureFinding says that a function of the entry has another signature than
+// the sandbox calls. message is the compiler's about the file that calls it: it
+// names the function, or, as always when there is only one, may leave that open.
+func signatureFinding(e entry, message string, trees []*ast.File, fset *token.FileSet) verdict.Finding {
+	wrong := e.Funcs[0]
+	for _, f := range e.Funcs {
+		if strings.Contains(message, "cannot use "+f.Name+" ") {
+			wrong = f
+			break
+		}
+	}
 	f := verdict.Finding{
 		Kind:    verdict.Compile,
-		Message: fmt.Sprintf("func %s has the wrong signature. It must be: %s", e.Func, e.Signature),
+		Message: fmt.Sprintf("func %s has the wrong signature. It must be: %s", wrong.Name, wrong.Signature),
 	}
-	i := slices.IndexFunc(trees, func(t *ast.File) bool { return findFunc(t, e.Func) != nil })
+	i := slices.IndexFunc(trees, func(t *ast.File) bool { return findFunc(t, wrong.Name) != nil })
 	if i >= 0 {
-		p := fset.PositionFor(findFunc(trees[i], e.Func).Name.Pos(), false)
+		p := fset.PositionFor(findFunc(trees[i], wrong.Name).Name.Pos(), false)
 		f.File, f.Line, f.Column = p.Filename, p.Line, p.Column
 	}
 	return f

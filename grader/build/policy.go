@@ -27,8 +27,8 @@ const MaxSource = 64 << 10
 const packageName = "handler"
 
 // Check reports what is wrong with a submission before it is compiled: file
-// names, sizes, syntax, imports, directives, and whether the function of the
-// entry is there. editable are the names that files may have. Findings are in
+// names, sizes, syntax, imports, directives, and whether the functions of the
+// entry ("handler+kafka") are there. editable are the names that files may have. Findings are in
 // the order of file and line; their kind is policy, or compile for what the
 // compiler would say too. Check runs nothing and is quick.
 func Check(entryName string, editable []string, files []exercises.File) []verdict.Finding {
@@ -241,15 +241,14 @@ func (c *checker) importSpec(spec *ast.ImportSpec) {
 	}
 }
 
-// entry checks that the function of the entry is there. Whether its signature
-// is right is the compiler's to say, which knows aliases.
+// entry checks that the functions of the entry are there. Whether a signature is
+// right is the compiler's to say, which knows aliases.
 func (c *checker) entry(e entry) {
-	for _, tree := range c.parsed {
-		if findFunc(tree, e.Func) != nil {
-			return
+	for _, f := range e.Funcs {
+		if !slices.ContainsFunc(c.parsed, func(tree *ast.File) bool { return findFunc(tree, f.Name) != nil }) {
+			c.addAt(verdict.Compile, c.parsed[0].Name.Pos(), "func %s is missing. The submission must define: %s", f.Name, f.Signature)
 		}
 	}
-	c.addAt(verdict.Compile, c.parsed[0].Name.Pos(), "func %s is missing. The submission must define: %s", e.Func, e.Signature)
 }
 
 // findFunc returns the declaration of a function that is no method, or nil.

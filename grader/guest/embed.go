@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-//go:embed abi sdk sqlite warm lookalike
+//go:embed abi host sdk sqlite warm lookalike
 var sources embed.FS
 
 // Sources calls f with the path, from this folder, and the content of each

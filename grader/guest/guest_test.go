@@ -31,7 +31,7 @@ import (
 func TestEverySourceIsEmbedded(t *testing.T) {
 	t.Parallel()
 	var onDisk, embedded []string
-	for _, dir := range []string{"abi", "sdk", "sqlite", "warm", "lookalike"} {
+	for _, dir := range []string{"abi", "host", "sdk", "sqlite", "warm", "lookalike"} {
 		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
 				onDisk = append(onDisk, filepath.ToSlash(name))

@@ -40,8 +40,9 @@ type Delivered struct {
 type Facts struct {
 	Sent      []Sent
 	Delivered []Delivered
-	// Histories are further tables, by name: see exercises.History.
-	Histories map[string]Table
+	// Tables are further ones, by name: the histories of the exercise, and what
+	// systems beside the database hold.
+	Tables map[string]Table
 	// Expected has one row per logical event in the log; the first column is
 	// event_id, the others are the exercise's.
 	Expected Table
@@ -157,7 +158,7 @@ func writeFacts(ctx context.Context, db Database, facts Facts) error {
 		})
 	}
 	tables := map[string]Table{"sent": sent, "delivered": delivered, "expected": facts.Expected}
-	maps.Copy(tables, facts.Histories)
+	maps.Copy(tables, facts.Tables)
 	for name, t := range tables {
 		if err := write(ctx, db, name, t); err != nil {
 			return fmt.Errorf("write the table %s: %w", name, err)

@@ -19,6 +19,7 @@ const (
 	Restart      = "restart"
 	Deliver      = "deliver"
 	SQL          = "sql"
+	Send         = "send" // the submission produces a record
 	Return       = "return"
 	CommitOffset = "commit-offset"
 	Fault        = "fault"

@@ -63,12 +63,12 @@ func workspaceFiles() (map[string]string, error) {
 		"main.go":            "package main\n\nimport _ \"redeliver/handler\"\n\nfunc main() {}\n",
 		"handler/start.go":   "package handler\n\nimport \"redeliver/grader/guest/sdk\"\n\nfunc init() { sdk.Start(Handle) }\n",
 		"go.mod":             "module redeliver\n\ngo 1.26\n\nrequire github.com/twmb/franz-go v1.22.3\n",
-		"vendor/modules.txt": "# github.com/twmb/franz-go v1.22.3\n## explicit; go 1.26\ngithub.com/twmb/franz-go/pkg/kgo\n",
+		"vendor/modules.txt": "# github.com/twmb/franz-go v1.22.3\n## explicit; go 1.26\ngithub.com/twmb/franz-go/pkg/kerr\ngithub.com/twmb/franz-go/pkg/kgo\n",
 	}
 	err := guest.Sources(func(name string, content []byte) error {
 		rest, lookalike := strings.CutPrefix(name, "lookalike/")
 		switch {
-		case strings.HasPrefix(rest, "github.com/twmb/franz-go/pkg/kgo/"):
+		case strings.HasPrefix(rest, "github.com/twmb/franz-go/pkg/"):
 			files["vendor/"+rest] = string(content)
 		case !lookalike:
 			files["grader/guest/"+name] = string(content)

@@ -13,16 +13,16 @@
 // Reader reports a short or malformed buffer through Err and never panics.
 package abi
 
-// Operations, with the request and the reply of each. Those of SQL are effects,
-// except OpPrepare and OpCloseConn: each is a point at which the host may
-// schedule another instance, crash this one, or answer with an error. OpRecord,
-// OpReturn, OpPrepare, OpMore and OpCloseConn are no effects.
+// Operations, with the request and the reply of each. Those of SQL and OpProduce
+// are effects, except OpPrepare and OpCloseConn: each is a point at which the
+// host may schedule another instance, crash this one, or answer with an error.
+// OpTask, OpReturn, OpPrepare, OpMore and OpCloseConn are no effects.
 //
 // A connection is a number from 1 to MaxConns that the guest chooses. The host
 // opens it when it is first mentioned, so that a fresh process pays no call for
 // it, and forgets it at OpCloseConn or when the process dies.
 const (
-	OpRecord    = 1  // –         → Record
+	OpTask      = 1  // –         → Task
 	OpReturn    = 2  // Return    → –
 	OpMore      = 3  // –         → the reply that did not fit
 	OpPrepare   = 4  // Statement → Error
@@ -32,6 +32,7 @@ const (
 	OpCommit    = 8  // End       → Error
 	OpRollback  = 9  // End       → Error
 	OpCloseConn = 10 // End       → –
+	OpProduce   = 11 // Produce   → ProduceReply
 )
 
 // Limits that the host enforces; the guest's sources know them only to give

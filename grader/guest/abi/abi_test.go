@@ -53,8 +53,18 @@ func messages() []message {
 		of("record", abi.Record{
 			Topic: "payments", Partition: -1, Offset: math.MaxInt64, Key: []byte{}, Value: []byte("{}"),
 			Headers:   []abi.Header{{Key: "event-id", Value: []byte("e")}, {Key: "event-id"}, {Value: []byte{}}},
-			Timestamp: utc, Deadline: utc.Add(time.Minute), NoPositions: true,
+			Timestamp: utc,
 		}, abi.AppendRecord, (*abi.Reader).Record),
+		of("task with a record", abi.Task{
+			Records: []abi.Record{{Topic: "payments"}}, Deadline: utc.Add(time.Minute), NoPositions: true,
+		}, abi.AppendTask, (*abi.Reader).Task),
+		of("task with a batch", abi.Task{Kind: abi.HandleBatch, Records: make([]abi.Record, 3)}, abi.AppendTask, (*abi.Reader).Task),
+		of("task for an offset", abi.Task{Kind: abi.StartOffset, Topic: "t", Partition: 2}, abi.AppendTask, (*abi.Reader).Task),
+		of("task of a relay", abi.Task{Kind: abi.Relay}, abi.AppendTask, (*abi.Reader).Task),
+		of("returned an offset", abi.Return{Offset: math.MinInt64}, abi.AppendReturn, (*abi.Reader).Return),
+		of("produce", abi.Produce{At: at, Record: abi.Record{Topic: "receipts", Key: []byte("k")}}, abi.AppendProduce, (*abi.Reader).Produce),
+		of("produce reply", abi.ProduceReply{Partition: 3, Offset: 7}, abi.AppendProduceReply, (*abi.Reader).ProduceReply),
+		of("produce error", abi.ProduceReply{Err: abi.Error{Kind: abi.KafkaError, Code: -1}}, abi.AppendProduceReply, (*abi.Reader).ProduceReply),
 		of("returned nil", abi.Return{}, abi.AppendReturn, (*abi.Reader).Return),
 		of("returned an error without text", abi.Return{Failed: true}, abi.AppendReturn, (*abi.Reader).Return),
 		of("returned an error", abi.Return{Failed: true, Text: "no"}, abi.AppendReturn, (*abi.Reader).Return),
@@ -77,6 +87,7 @@ func messages() []message {
 	}
 	for _, e := range []abi.Error{
 		{}, {Kind: abi.SQLiteError, Code: 2067, Text: "UNIQUE"}, {Kind: abi.Canceled}, {Kind: abi.DeadlineExceeded}, {Kind: abi.BadConn}, {Kind: abi.OtherError},
+		{Kind: abi.KafkaError, Code: 7},
 	} {
 		list = append(list, of(fmt.Sprintf("error %d", e.Kind), e, abi.AppendError, (*abi.Reader).Error))
 	}

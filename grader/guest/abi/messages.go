@@ -46,12 +46,6 @@ type Record struct {
 	Value     []byte
 	Headers   []Header
 	Timestamp time.Time
-	// Deadline is when the handler's context ends, in virtual time; the zero
-	// time means never.
-	Deadline time.Time
-	// NoPositions leaves the Position of every effect zero. To find them takes
-	// a third of the time of a delivery.
-	NoPositions bool
 }
 
 // AppendRecord appends rec.
@@ -65,8 +59,7 @@ func AppendRecord(b []byte, rec Record) []byte {
 	for _, h := range rec.Headers {
 		b = AppendBytes(AppendString(b, h.Key), h.Value)
 	}
-	b = AppendTime(b, rec.Timestamp)
-	return AppendBool(AppendTime(b, rec.Deadline), rec.NoPositions)
+	return AppendTime(b, rec.Timestamp)
 }
 
 // Record reads what AppendRecord wrote.
@@ -82,25 +75,78 @@ func (r *Reader) Record() Record {
 		rec.Headers = append(rec.Headers, Header{r.String(), r.Bytes()})
 	}
 	rec.Timestamp = r.Time()
-	rec.Deadline = r.Time()
-	rec.NoPositions = r.Bool()
 	return rec
 }
 
-// Return is how the handler ended. An error may have an empty text, so the
-// text alone does not say whether there was one.
+// TaskKind says which of the submission's functions the process calls.
+type TaskKind byte
+
+// The tasks.
+const (
+	Handle      TaskKind = iota // with one record
+	HandleBatch                 // with one or more records of a partition
+	StartOffset                 // with a topic and a partition
+	Relay
+	taskKinds
+)
+
+// Task is what the host asks the process to do next.
+type Task struct {
+	Kind      TaskKind
+	Records   []Record
+	Topic     string // StartOffset only
+	Partition int32  // StartOffset only
+	// Deadline is when the function's context ends, in virtual time; the zero
+	// time means never.
+	Deadline time.Time
+	// NoPositions leaves the Position of every effect zero. To find them takes
+	// a third of the time of a delivery.
+	NoPositions bool
+}
+
+// AppendTask appends t.
+func AppendTask(b []byte, t Task) []byte {
+	b = append(b, byte(t.Kind))
+	b = AppendUint(b, uint64(len(t.Records)))
+	for _, rec := range t.Records {
+		b = AppendRecord(b, rec)
+	}
+	b = AppendInt(AppendString(b, t.Topic), int64(t.Partition))
+	return AppendBool(AppendTime(b, t.Deadline), t.NoPositions)
+}
+
+// Task reads what AppendTask wrote.
+func (r *Reader) Task() Task {
+	t := Task{Kind: TaskKind(r.byte())}
+	if t.Kind >= taskKinds {
+		r.fail(errMalformed)
+	}
+	for range r.Count() {
+		t.Records = append(t.Records, r.Record())
+	}
+	if t.Kind == Handle && len(t.Records) != 1 || t.Kind == HandleBatch && len(t.Records) == 0 {
+		r.fail(errMalformed)
+	}
+	t.Topic, t.Partition = r.String(), int32(r.int(math.MinInt32, math.MaxInt32))
+	t.Deadline, t.NoPositions = r.Time(), r.Bool()
+	return t
+}
+
+// Return is how the submission's function ended. An error may have an empty
+// text, so the text alone does not say whether there was one.
 type Return struct {
 	Failed bool
 	Text   string
+	Offset int64 // what StartOffset answered
 }
 
 // AppendReturn appends ret.
 func AppendReturn(b []byte, ret Return) []byte {
-	return AppendString(AppendBool(b, ret.Failed), ret.Text)
+	return AppendInt(AppendString(AppendBool(b, ret.Failed), ret.Text), ret.Offset)
 }
 
 // Return reads what AppendReturn wrote.
-func (r *Reader) Return() Return { return Return{r.Bool(), r.String()} }
+func (r *Reader) Return() Return { return Return{r.Bool(), r.String(), r.Int()} }
 
 // Statement is SQL on a connection. OpPrepare has no arguments.
 type Statement struct {
@@ -168,13 +214,14 @@ const (
 	Canceled                   // context.Canceled
 	DeadlineExceeded           // context.DeadlineExceeded
 	BadConn                    // driver.ErrBadConn
+	KafkaError                 // a *kerr.Error, which the code identifies
 	OtherError                 // an error of which only the text is known
 )
 
 // Error is an error in a reply.
 type Error struct {
 	Kind ErrorKind
-	Code int    // SQLiteError only: the extended result code
+	Code int    // SQLiteError: the extended result code; KafkaError: the error code of the protocol
 	Text string // SQLiteError and OtherError only
 }
 
@@ -207,6 +254,8 @@ func AppendError(b []byte, e Error) []byte {
 	switch e.Kind {
 	case SQLiteError:
 		return AppendString(AppendInt(b, int64(e.Code)), e.Text)
+	case KafkaError:
+		return AppendInt(b, int64(e.Code))
 	case OtherError:
 		return AppendString(b, e.Text)
 	default:
@@ -222,6 +271,8 @@ func (r *Reader) Error() Error {
 	case SQLiteError:
 		e.Code = int(r.int(math.MinInt32, math.MaxInt32))
 		e.Text = r.String()
+	case KafkaError:
+		e.Code = int(r.int(math.MinInt16, math.MaxInt16))
 	case OtherError:
 		e.Text = r.String()
 	default:
@@ -312,5 +363,47 @@ func (r *Reader) QueryReply() QueryReply {
 		m.Rows = append(m.Rows, row)
 	}
 	m.Late = r.Error()
+	return m
+}
+
+// Produce sends one record to a topic. The host chooses the partition; Offset is
+// not used.
+type Produce struct {
+	At     Position
+	Record Record
+}
+
+// AppendProduce appends m.
+func AppendProduce(b []byte, m Produce) []byte {
+	return AppendRecord(AppendPosition(b, m.At), m.Record)
+}
+
+// Produce reads what AppendProduce wrote.
+func (r *Reader) Produce() Produce { return Produce{r.Position(), r.Record()} }
+
+// ProduceReply says where the record is in the log. The numbers are sent only
+// when there is no error.
+type ProduceReply struct {
+	Err       Error
+	Partition int32
+	Offset    int64
+}
+
+// AppendProduceReply appends m.
+func AppendProduceReply(b []byte, m ProduceReply) []byte {
+	b = AppendError(b, m.Err)
+	if m.Err.Kind != NoError {
+		return b
+	}
+	return AppendInt(AppendInt(b, int64(m.Partition)), m.Offset)
+}
+
+// ProduceReply reads what AppendProduceReply wrote.
+func (r *Reader) ProduceReply() ProduceReply {
+	m := ProduceReply{Err: r.Error()}
+	if m.Err.Kind == NoError {
+		m.Partition = int32(r.int(math.MinInt32, math.MaxInt32))
+		m.Offset = r.Int()
+	}
 	return m
 }

@@ -1,5 +1,5 @@
 // Package sdk is the part of a submission's program that is ours: it hands
-// records to the candidate's function and offers database/sql over host calls.
+// records to the candidate's functions and offers database/sql over host calls.
 // It is compiled for wasip1 only; nothing of the server imports it.
 //
 // # What the driver does not imitate

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"redeliver/grader/guest/abi"
+	"redeliver/grader/guest/host"
 )
 
 // sqlDriver opens connections whose statements are host calls. Numbers of
@@ -43,7 +44,7 @@ type conn struct {
 
 // Close implements driver.Conn.
 func (c *conn) Close() error {
-	call(abi.OpCloseConn, func(b []byte) []byte { return abi.AppendEnd(b, abi.End{Conn: c.id}) })
+	host.Call(abi.OpCloseConn, func(b []byte) []byte { return abi.AppendEnd(b, abi.End{Conn: c.id}) })
 	c.driver.taken[c.id] = false
 	return nil
 }
@@ -77,7 +78,7 @@ func (c *conn) fail(e abi.Error) error {
 func (c *conn) done(r *abi.Reader) error {
 	e := r.Error()
 	if err := r.End(); err != nil {
-		return broken(err)
+		return host.Broken(err)
 	}
 	return c.fail(e)
 }
@@ -90,11 +91,11 @@ func (c *conn) Begin() (driver.Tx, error) {
 // BeginTx implements driver.ConnBeginTx. Like the real driver it accepts every
 // isolation level: SQLite has one.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	if err := ended(ctx); err != nil {
+	if err := host.Ended(ctx); err != nil {
 		return nil, err
 	}
-	m := abi.Begin{Conn: c.id, At: process.positions.find(), ReadOnly: o.ReadOnly}
-	if err := c.done(call(abi.OpBegin, func(b []byte) []byte { return abi.AppendBegin(b, m) })); err != nil {
+	m := abi.Begin{Conn: c.id, At: host.Position(), ReadOnly: o.ReadOnly}
+	if err := c.done(host.Call(abi.OpBegin, func(b []byte) []byte { return abi.AppendBegin(b, m) })); err != nil {
 		return nil, err
 	}
 	return &tx{c, ctx}, nil
@@ -109,19 +110,19 @@ type tx struct {
 // Commit implements driver.Tx. When the context of BeginTx has ended, the real
 // driver rolls back instead and reports the context.
 func (t *tx) Commit() error {
-	if err := ended(t.ctx); err != nil {
+	if err := host.Ended(t.ctx); err != nil {
 		_ = t.Rollback() // the real driver does not report it either
 		return err
 	}
-	return t.conn.end(abi.OpCommit, process.positions.find())
+	return t.conn.end(abi.OpCommit, host.Position())
 }
 
 // Rollback implements driver.Tx.
-func (t *tx) Rollback() error { return t.conn.end(abi.OpRollback, process.positions.find()) }
+func (t *tx) Rollback() error { return t.conn.end(abi.OpRollback, host.Position()) }
 
 func (c *conn) end(op uint32, at abi.Position) error {
 	m := abi.End{Conn: c.id, At: at}
-	return c.done(call(op, func(b []byte) []byte { return abi.AppendEnd(b, m) }))
+	return c.done(host.Call(op, func(b []byte) []byte { return abi.AppendEnd(b, m) }))
 }
 
 // statement makes the request for sql. A time is sent as the text that the
@@ -137,14 +138,14 @@ func (c *conn) statement(sql string, args []driver.NamedValue, at abi.Position) 
 
 // ExecContext implements driver.ExecerContext.
 func (c *conn) ExecContext(ctx context.Context, sql string, args []driver.NamedValue) (driver.Result, error) {
-	if err := ended(ctx); err != nil {
+	if err := host.Ended(ctx); err != nil {
 		return nil, err
 	}
-	s := c.statement(sql, args, process.positions.find())
-	r := call(abi.OpExec, func(b []byte) []byte { return abi.AppendStatement(b, s) })
+	s := c.statement(sql, args, host.Position())
+	r := host.Call(abi.OpExec, func(b []byte) []byte { return abi.AppendStatement(b, s) })
 	m := r.ExecReply()
 	if err := r.End(); err != nil {
-		return nil, broken(err)
+		return nil, host.Broken(err)
 	}
 	if err := c.fail(m.Err); err != nil {
 		return nil, err
@@ -154,14 +155,14 @@ func (c *conn) ExecContext(ctx context.Context, sql string, args []driver.NamedV
 
 // QueryContext implements driver.QueryerContext.
 func (c *conn) QueryContext(ctx context.Context, sql string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := ended(ctx); err != nil {
+	if err := host.Ended(ctx); err != nil {
 		return nil, err
 	}
-	s := c.statement(sql, args, process.positions.find())
-	r := call(abi.OpQuery, func(b []byte) []byte { return abi.AppendStatement(b, s) })
+	s := c.statement(sql, args, host.Position())
+	r := host.Call(abi.OpQuery, func(b []byte) []byte { return abi.AppendStatement(b, s) })
 	m := r.QueryReply()
 	if err := r.End(); err != nil {
-		return nil, broken(err)
+		return nil, host.Broken(err)
 	}
 	if err := c.fail(m.Err); err != nil {
 		return nil, err
@@ -177,11 +178,11 @@ func (c *conn) Prepare(sql string) (driver.Stmt, error) {
 // PrepareContext implements driver.ConnPrepareContext. The host checks the
 // statement; nothing of it is kept there.
 func (c *conn) PrepareContext(ctx context.Context, sql string) (driver.Stmt, error) {
-	if err := ended(ctx); err != nil {
+	if err := host.Ended(ctx); err != nil {
 		return nil, err
 	}
-	s := c.statement(sql, nil, process.positions.find())
-	if err := c.done(call(abi.OpPrepare, func(b []byte) []byte { return abi.AppendStatement(b, s) })); err != nil {
+	s := c.statement(sql, nil, host.Position())
+	if err := c.done(host.Call(abi.OpPrepare, func(b []byte) []byte { return abi.AppendStatement(b, s) })); err != nil {
 		return nil, err
 	}
 	return &stmt{c, sql}, nil

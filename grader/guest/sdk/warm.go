@@ -9,29 +9,41 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"redeliver/grader/guest/abi"
+	"redeliver/grader/guest/host"
 )
 
 // warmUp runs what nearly every handler runs, against answers of our own: a
-// transaction with a statement, a query and a commit, and one rolled back. The
-// pages and caches that this fills are then in the snapshot. The connection
-// stays in the pool, as number 1; the host opens it when it is first used.
-func warmUp(db *sql.DB) {
-	offline = stubReply
-	defer func() { offline = nil }()
-	ctx := context.Background()
+// transaction with a statement, a query and a commit, one rolled back, and a
+// produce where there is a client. The pages and caches that this fills are then
+// in the snapshot. The connection stays in the pool, as number 1; the host opens
+// it when it is first used.
+func warmUp(db *sql.DB, cl *kgo.Client) (err error) {
+	host.Offline(stubReply, func() { err = rehearse(context.Background(), db, cl) })
+	return err
+}
+
+func rehearse(ctx context.Context, db *sql.DB, cl *kgo.Client) error {
 	if err := transfer(ctx, db); err != nil {
-		panic(fmt.Errorf("redeliver: warm up: %w", err))
+		return err
 	}
 	t, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		panic(err)
+		return err
 	}
 	if err := t.Rollback(); err != nil {
-		panic(err)
+		return err
+	}
+	if cl != nil {
+		if err := cl.ProduceSync(ctx, &kgo.Record{Topic: "x"}).FirstErr(); err != nil {
+			return err
+		}
 	}
 	drain()
 	_ = fmt.Errorf("warm up %s: %w", []byte("x"), fmt.Errorf("%v %d", struct{ S string }{"x"}, 1))
+	return nil
 }
 
 func transfer(ctx context.Context, db *sql.DB) error {
@@ -63,6 +75,8 @@ func stubReply(op uint32) []byte {
 			Columns: []abi.Column{{Name: "n"}},
 			Rows:    [][]driver.Value{{int64(1)}},
 		})
+	case abi.OpProduce:
+		return abi.AppendProduceReply(nil, abi.ProduceReply{})
 	default:
 		return abi.AppendError(nil, abi.Error{})
 	}

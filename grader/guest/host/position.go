@@ -1,6 +1,6 @@
 //go:build wasip1
 
-package sdk
+package host
 
 import (
 	"path"
@@ -13,6 +13,17 @@ import (
 // candidatePackage is the import path of a submission; the names of its
 // functions begin with it and a dot.
 const candidatePackage = "redeliver/handler."
+
+// lines finds the candidate's lines in this process.
+var lines = positions{lines: map[uintptr]abi.Position{}}
+
+// NoPositions says whether Position shall answer zero, which is quicker.
+func NoPositions(off bool) { lines.off = off }
+
+// Position returns the innermost line of the candidate's on this goroutine's
+// stack, the cause of an effect. The function that calls it must not be the
+// candidate's.
+func Position() abi.Position { return lines.find() }
 
 // positions finds the lines of effects. In an interpreter that is expensive:
 // to unwind the stack takes 0.4 ms, to look up every frame of it another 1 ms,
@@ -30,15 +41,14 @@ type positions struct {
 	lines map[uintptr]abi.Position
 }
 
-// find returns the innermost line of the candidate's on this goroutine's
-// stack. It must be called by a method of the driver's.
+// find looks at the stack above its caller's caller.
 func (p *positions) find() abi.Position {
 	if p.off {
 		return abi.Position{}
 	}
 	var pcs [16]uintptr
-	// Skip runtime.Callers, find and the driver's method.
-	for skip := 3; ; skip += len(pcs) {
+	// Skip runtime.Callers, find, Position and the function that called it.
+	for skip := 4; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs[:])
 		for _, pc := range pcs[:n] {
 			if at := p.line(pc); at.Line > 0 {

@@ -1,0 +1,215 @@
+//go:build wasip1
+
+package kgo
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"redeliver/grader/guest/abi"
+	"redeliver/grader/guest/host"
+)
+
+// Errors that a promise can be given.
+var (
+	ErrAborting      = errors.New("client is aborting buffered records")
+	ErrClientClosed  = errors.New("client closed")
+	ErrMaxBuffered   = errors.New("the maximum amount of records are buffered, cannot buffer more")
+	ErrRecordRetries = errors.New("record failed after being retried too many times")
+	ErrRecordTimeout = errors.New("records have timed out before they were able to be produced")
+)
+
+var errNoTopic = errors.New("cannot produce record with no topic and no default topic")
+
+// Client produces records. The sandbox hands it to the submission.
+type Client struct {
+	mu      sync.Mutex
+	waiting []promised // in the order of Produce
+	sending bool       // a goroutine is at work on waiting
+	pending int        // records whose promise has not returned
+	flushed chan struct{}
+}
+
+// promised is a record on its way.
+type promised struct {
+	ctx     context.Context
+	rec     *Record
+	at      abi.Position
+	promise func(*Record, error)
+}
+
+// Produce sends a record in the background. The promise, which may be nil, is
+// called when the record is in the log or has failed; promises are called one
+// after the other. The record must not be changed until then.
+func (cl *Client) Produce(
+	ctx context.Context,
+	r *Record,
+	promise func(*Record, error),
+) {
+	cl.produce(ctx, r, promise, host.Position())
+}
+
+// TryProduce is Produce: the buffer of the sandbox is never full.
+func (cl *Client) TryProduce(
+	ctx context.Context,
+	r *Record,
+	promise func(*Record, error),
+) {
+	cl.produce(ctx, r, promise, host.Position())
+}
+
+func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, error), at abi.Position) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if r.Context == nil {
+		r.Context = ctx
+	}
+	if promise == nil {
+		promise = func(*Record, error) {}
+	}
+	if r.Timestamp.IsZero() {
+		r.Timestamp = time.Now()
+	}
+	r.Timestamp = r.Timestamp.Truncate(time.Millisecond)
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.waiting = append(cl.waiting, promised{ctx, r, at, promise})
+	cl.pending++
+	if !cl.sending {
+		cl.sending = true
+		go cl.send()
+	}
+}
+
+// send takes records from the queue until it is empty. Each is a call of its own
+// to the host, so each is a point at which the process may die.
+func (cl *Client) send() {
+	for {
+		cl.mu.Lock()
+		if len(cl.waiting) == 0 {
+			cl.sending = false
+			cl.mu.Unlock()
+			return
+		}
+		p := cl.waiting[0]
+		cl.waiting = cl.waiting[1:]
+		cl.mu.Unlock()
+		p.promise(p.rec, p.deliver())
+		cl.finish(1)
+	}
+}
+
+// finish counts records whose promise has returned, and wakes Flush.
+func (cl *Client) finish(n int) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if cl.pending -= n; cl.pending == 0 && cl.flushed != nil {
+		close(cl.flushed)
+		cl.flushed = nil
+	}
+}
+
+// maxRecord is the size from which a record is refused: the real client's limit
+// of a batch.
+const maxRecord = 1_000_012
+
+// deliver hands a record to the host and writes into it where it is in the log.
+func (p promised) deliver() error {
+	r := p.rec
+	if r.Topic == "" {
+		return errNoTopic
+	}
+	if err := host.Ended(p.ctx); err != nil {
+		return err
+	}
+	m := abi.Produce{At: p.at, Record: abi.Record{Topic: r.Topic, Key: r.Key, Value: r.Value, Timestamp: r.Timestamp}}
+	size := len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		m.Record.Headers = append(m.Record.Headers, abi.Header{Key: h.Key, Value: h.Value})
+		size += len(h.Key) + len(h.Value)
+	}
+	if size > maxRecord {
+		return kerr.MessageTooLarge
+	}
+	answer := host.Call(abi.OpProduce, func(b []byte) []byte { return abi.AppendProduce(b, m) })
+	reply := answer.ProduceReply()
+	if err := answer.End(); err != nil {
+		return host.Broken(err)
+	}
+	if reply.Err.Kind == abi.KafkaError {
+		return kerr.ErrorForCode(int16(reply.Err.Code))
+	}
+	if err := host.Error(reply.Err); err != nil {
+		return err
+	}
+	r.Partition, r.Offset = reply.Partition, reply.Offset
+	return nil
+}
+
+// ProduceSync sends records and waits until each is in the log or has failed.
+// The results are in the order in which that was known.
+func (cl *Client) ProduceSync(ctx context.Context, rs ...*Record) ProduceResults {
+	at := host.Position()
+	var wg sync.WaitGroup
+	results := make(ProduceResults, 0, len(rs))
+	wg.Add(len(rs))
+	for _, r := range rs {
+		cl.produce(ctx, r, func(r *Record, err error) {
+			results = append(results, ProduceResult{r, err})
+			wg.Done()
+		}, at)
+	}
+	wg.Wait()
+	return results
+}
+
+// Flush waits until every record that was given to Produce is in the log or has
+// failed.
+func (cl *Client) Flush(ctx context.Context) error {
+	cl.mu.Lock()
+	if cl.pending == 0 {
+		cl.mu.Unlock()
+		return nil
+	}
+	if cl.flushed == nil {
+		cl.flushed = make(chan struct{})
+	}
+	flushed := cl.flushed
+	cl.mu.Unlock()
+	select {
+	case <-flushed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// AbortBufferedRecords fails every record that is not on its way yet, with
+// ErrAborting.
+func (cl *Client) AbortBufferedRecords(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	cl.mu.Lock()
+	aborted := cl.waiting
+	cl.waiting = nil
+	cl.mu.Unlock()
+	for _, p := range aborted {
+		p.promise(p.rec, ErrAborting)
+		cl.finish(1)
+	}
+	return nil
+}
+
+// BufferedProduceRecords is how many records have a promise that has not
+// returned.
+func (cl *Client) BufferedProduceRecords() int64 {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return int64(cl.pending)
+}
