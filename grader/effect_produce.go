@@ -133,7 +133,7 @@ func (p *producer) tables(ctx context.Context) (map[string]invariant.Table, erro
 	if err != nil {
 		return nil, err
 	}
-	t := invariant.Table{Columns: []string{"topic", "partition", "offset", "key", "value", "headers", "committed"}}
+	t := invariant.Table{Columns: invariant.OutputColumns()}
 	for _, rec := range recs {
 		headers, err := headersJSON(rec.Headers)
 		if err != nil {
@@ -141,7 +141,7 @@ func (p *producer) tables(ctx context.Context) (map[string]invariant.Table, erro
 		}
 		t.Rows = append(t.Rows, []driver.Value{rec.Topic, int64(rec.Partition), rec.Offset, rec.Key, rec.Value, headers, int64(1)})
 	}
-	return map[string]invariant.Table{"output": t}, nil
+	return map[string]invariant.Table{invariant.OutputTable: t}, nil
 }
 
 // headersJSON writes headers as an object; of several with one name, the last one

@@ -48,6 +48,17 @@ type Facts struct {
 	Expected Table
 }
 
+// OutputTable is the table of the records that the submission produced, one row
+// each, in an exercise that has outputs.
+const OutputTable = "output"
+
+// OutputColumns are those of OutputTable: the offset is counted from 0 in each
+// schedule, headers are a JSON object, and committed is 0 for a record of a
+// transaction that was aborted or is open.
+func OutputColumns() []string {
+	return []string{"topic", "partition", "offset", "key", "value", "headers", "committed"}
+}
+
 // Table is a table as data.
 type Table struct {
 	Columns []string

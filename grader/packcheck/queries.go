@@ -108,7 +108,7 @@ func setupOf(e *exercises.Exercise, events []exercises.Event) []ledger.Statement
 
 // factsOf are those of a schedule in which nothing was delivered.
 func factsOf(e *exercises.Exercise, events []exercises.Event) invariant.Facts {
-	facts := invariant.Facts{Histories: map[string]invariant.Table{}}
+	facts := invariant.Facts{Tables: map[string]invariant.Table{}}
 	expected := e.Events.Expected(events)
 	for _, c := range expected.Columns {
 		facts.Expected.Columns = append(facts.Expected.Columns, c.Name)
@@ -121,7 +121,10 @@ func factsOf(e *exercises.Exercise, events []exercises.Event) invariant.Facts {
 		facts.Expected.Rows = append(facts.Expected.Rows, values)
 	}
 	for _, h := range e.Histories {
-		facts.Histories[h.Name] = invariant.Table{Columns: append([]string{"at"}, h.Columns...)}
+		facts.Tables[h.Name] = invariant.Table{Columns: append([]string{"at"}, h.Columns...)}
+	}
+	if len(e.Events.Outputs) > 0 {
+		facts.Tables[invariant.OutputTable] = invariant.Table{Columns: invariant.OutputColumns()}
 	}
 	return facts
 }
