@@ -80,9 +80,18 @@ func (x *explorer) learn(phase string, results []*result) {
 		for _, e := range results[0].effects {
 			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
 		}
-		x.plans.AllEffects = len(results[len(results)-1].effects)
+		all := results[len(results)-1]
+		x.plans.AllEffects = len(all.effects)
+		if own := len(x.plans.Effects); all.problem == nil && own < len(all.effects) && x.kinds() > 1 {
+			for _, e := range all.effects[own:] {
+				x.plans.Others = append(x.plans.Others, schedule.Effect{Durable: e.durable})
+			}
+		}
 	case schedule.CrashPoints:
 		for _, r := range results {
+			if r.schedule.Set != schedule.One {
+				continue
+			}
 			a := schedule.Aftermath{Effects: len(r.effects)}
 			if r.crash != nil {
 				a.State = r.crash.state
@@ -94,6 +103,16 @@ func (x *explorer) learn(phase string, results []*result) {
 			x.plans.AfterRebalance = append(x.plans.AfterRebalance, len(r.effects))
 		}
 	}
+}
+
+// kinds is how many kinds of records the exercise has: those whose values are
+// written alike in events.yaml are of one kind.
+func (x *explorer) kinds() int {
+	values := map[string]bool{}
+	for _, t := range x.sub.exercise.Events.Templates {
+		values[t.Value] = true
+	}
+	return len(values)
 }
 
 // addTo takes a result into the verdict's hash. Where a limit of real time cut

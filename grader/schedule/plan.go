@@ -40,6 +40,11 @@ type Facts struct {
 	Effects []Effect
 	// AllEffects is how many effects the run over the set All had.
 	AllEffects int
+	// Others are the effects of that run behind those of the first record, when
+	// the records are of more than one kind: what the handler does with a record
+	// that it cannot decode is not seen in a run with a good one. Empty when all
+	// records are alike.
+	Others []Effect
 	// Seed of the random phase.
 	Seed uint64
 	// AfterCrash says for each crash point, in order, what the run showed.
@@ -74,17 +79,18 @@ func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
 	case ProducerDuplicate:
 		sets = []Schedule{on(Copy), on(CopyProtected)}
 	case CrashPoints:
-		sets = each(0, last+1, func(at int) Schedule { return on(One, Deviation{at, Crash}) })
+		sets = append(each(0, last+1, func(at int) Schedule { return on(One, Deviation{at, Crash}) }), f.others(Crash)...)
 	case Zombie:
 		sets = each(0, last, func(at int) Schedule { return on(One, Deviation{at, Rebalance}) })
 	case TransientErrors:
-		sets = each(0, last, func(at int) Schedule { return on(One, Deviation{at, Fail}) })
+		sets = append(each(0, last, func(at int) Schedule { return on(One, Deviation{at, Fail}) }), f.others(Fail)...)
 	case LostReplies:
 		for at, e := range f.Effects {
 			if e.Durable {
 				sets = append(sets, on(One, Deviation{at, Lose}))
 			}
 		}
+		sets = append(sets, f.others(Lose)...)
 	case TwoRecords: // one preemption
 		sets = append([]Schedule{on(Two)}, each(1, last, func(at int) Schedule { return on(Two, Deviation{at, Switch}) })...)
 	case DoubleCrash:
@@ -122,6 +128,17 @@ func each(from, to int, f func(at int) Schedule) []Schedule {
 	var all []Schedule
 	for at := from; at <= to; at++ {
 		all = append(all, f(at))
+	}
+	return all
+}
+
+// others does something at each effect of the records behind the first one. Only
+// a durable effect has an answer to lose.
+func (f Facts) others(do Action) (all []Schedule) {
+	for i, e := range f.Others {
+		if do != Lose || e.Durable {
+			all = append(all, on(All, Deviation{len(f.Effects) + i, do}))
+		}
 	}
 	return all
 }

@@ -55,6 +55,30 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// Records of another kind have their faults too, counted from the first call
+// that they cause.
+func TestPlanForSeveralKindsOfRecords(t *testing.T) {
+	t.Parallel()
+	facts := schedule.Facts{
+		Effects: []schedule.Effect{{}, {Durable: true}, {Durable: true}},
+		Others:  []schedule.Effect{{Durable: true}, {}},
+	}
+	for phase, want := range map[string][]string{
+		schedule.CrashPoints:     {"one crash@0", "one crash@1", "one crash@2", "one crash@3", "all crash@3", "all crash@4"},
+		schedule.TransientErrors: {"one fail@0", "one fail@1", "one fail@2", "all fail@3", "all fail@4"},
+		schedule.LostReplies:     {"one lose@1", "one lose@2", "all lose@3"},
+	} {
+		var got []string
+		plan, complete := schedule.Plan(phase, "sqlite", facts)
+		for _, s := range plan {
+			got = append(got, s.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !complete {
+			t.Errorf("%s, complete %v (-want +got):\n%s", phase, complete, diff)
+		}
+	}
+}
+
 // Every schedule of every phase can be written and read.
 func TestPlansRoundTrip(t *testing.T) {
 	t.Parallel()
