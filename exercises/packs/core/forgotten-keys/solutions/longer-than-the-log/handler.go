@@ -1,0 +1,82 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+const day = 24 * time.Hour
+
+// How long a record can be read again, after the settings of the topic, and a
+// margin for a broker whose disk was full or whose clock was wrong.
+const (
+	retention  = 7 * day // retention.ms, counted from the segment's last record
+	segment    = 7 * day // segment.ms: how much older its first record can be
+	producer   = 2 * day // how long the producer may send an event again
+	margin     = 14 * day
+	remembered = retention + segment + producer + margin
+)
+
+// Handle forgets an event when no copy of it can come any more.
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	if _, err := tx.ExecContext(ctx,
+		`DELETE FROM processed_events WHERE processed_at < ?`,
+		time.Now().Add(-remembered).UTC().Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("forget old events: %w", err)
+	}
+	res, err := tx.ExecContext(ctx,
+		`INSERT INTO processed_events (event_id, processed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+		header(rec, "event-id"), time.Now().UTC().Format(time.RFC3339))
+	if err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+	marked, err := res.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+	if marked == 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,
+		p.ID, p.Account, p.Amount); err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return tx.Commit()
+}
+
+func header(rec *kgo.Record, key string) string {
+	for _, h := range rec.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}

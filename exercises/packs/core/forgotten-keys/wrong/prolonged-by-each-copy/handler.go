@@ -1,0 +1,73 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+// Handle forgets an event when no copy of it has come for a day.
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	now := time.Now().UTC()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	if _, err := tx.ExecContext(ctx,
+		`DELETE FROM processed_events WHERE processed_at < ?`,
+		now.Add(-24*time.Hour).Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("forget old events: %w", err)
+	}
+	res, err := tx.ExecContext(ctx,
+		`UPDATE processed_events SET processed_at = ? WHERE event_id = ?`,
+		now.Format(time.RFC3339), header(rec, "event-id"))
+	if err != nil {
+		return fmt.Errorf("prolong: %w", err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n > 0 {
+		return errors.Join(err, tx.Commit())
+	}
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO processed_events (event_id, processed_at) VALUES (?, ?)`,
+		header(rec, "event-id"), now.Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,
+		p.ID, p.Account, p.Amount); err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return tx.Commit()
+}
+
+func header(rec *kgo.Record, key string) string {
+	for _, h := range rec.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
