@@ -31,7 +31,7 @@ func TestBrokenQueries(t *testing.T) {
 		change func(e *exercises.Exercise)
 		want   string
 	}{
-		{"Syntax", func(e *exercises.Exercise) { e.Invariants[0].SQL = "SELECT object FORM charges" }, `core/charge-once/exercise.yaml:21:10: The query of "no payment is charged twice" does not work: SQL logic error: near "charges"`},
+		{"Syntax", func(e *exercises.Exercise) { e.Invariants[0].SQL = "SELECT object FORM charges" }, `core/charge-once/exercise.yaml:23:10: The query of "no payment is charged twice" does not work: SQL logic error: near "charges"`},
 		{"UnknownTable", func(e *exercises.Exercise) { e.Invariants[0].SQL = "SELECT id AS object FROM nowhere" }, "no such table: nowhere"},
 		{"Deletes", func(e *exercises.Exercise) {
 			e.Invariants[0].SQL = "WITH x AS (SELECT 1) DELETE FROM charges RETURNING 1 AS object"
