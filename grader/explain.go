@@ -50,7 +50,7 @@ func templatesFor(r *result, f failure) []template {
 	case f.kind == verdict.Lost:
 		return []template{lostUpdate, neverCommitted, errorSwallowed, undone, doneTwice, removed, takenForDone}
 	case f.kind == verdict.Duplicate:
-		return []template{lostUpdate, ambiguousAnswer, checkThenAct, expiredKey, answerIgnored, keysDiffer, markerMissing, unguarded}
+		return []template{lostUpdate, ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, unguarded}
 	default:
 		return nil
 	}

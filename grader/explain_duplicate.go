@@ -2,6 +2,7 @@ package grader
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,23 +120,17 @@ func expiredKey(e *evidence) *story {
 		return nil
 	}
 	before := strings.TrimSuffix(strings.TrimPrefix(e.passed(), ", "), " later")
-	for _, mark := range e.keptIn(first.delivery) {
-		if mark.table == first.table || mark.verb != "INSERT" {
-			continue
+	if mark, gone := e.deletedMark(first, second); gone != nil {
+		return &story{
+			name: "expired key", acts: []*act{mark, gone, second}, key: keyOf(gone, second),
+			short: fmt.Sprintf("%s passed, the handler deleted its mark with %s, and the record came again", before, gone.label),
+			text: sentences(fmt.Sprintf("%s passed between two deliveries of the record.", capital(before)),
+				fmt.Sprintf("The mark that %s had left was deleted by %s.", mark.label, gone.label),
+				fmt.Sprintf("After that nothing said that the record was done, and %s ran again.", second.label)),
 		}
-		gone := firstOf(e.acts, func(a *act) bool {
-			return a.verb == "DELETE" && a.table == mark.table && a.changes() && a.step > mark.step && a.step < second.step
-		})
-		if gone != nil {
-			return &story{
-				name: "expired key", acts: []*act{mark, gone, second}, key: keyOf(gone, second),
-				short: fmt.Sprintf("%s passed, the handler deleted its mark with %s, and the record came again", before, gone.label),
-				text: sentences(fmt.Sprintf("%s passed between two deliveries of the record.", capital(before)),
-					fmt.Sprintf("The mark that %s had left was deleted by %s.", mark.label, gone.label),
-					fmt.Sprintf("After that nothing said that the record was done, and %s ran again.", second.label)),
-			}
-		}
-		check := e.emptyCheck(second)
+	}
+	check := e.emptyCheck(second)
+	for _, mark := range e.marksOf(first) {
 		if check != nil && check.table == mark.table {
 			return &story{
 				name: "expired key", acts: []*act{mark, check, second}, key: keyOf(check, second),
@@ -146,6 +141,47 @@ func expiredKey(e *evidence) *story {
 		}
 	}
 	return nil
+}
+
+// markDeleted: the mark was there and the handler took it away, in the delivery
+// that had left it or in a later one.
+func markDeleted(e *evidence) *story {
+	first, second := e.repeated()
+	if first == nil || first.delivery == second.delivery {
+		return nil
+	}
+	mark, gone := e.deletedMark(first, second)
+	if gone == nil {
+		return nil
+	}
+	return &story{
+		name: "mark deleted", acts: []*act{mark, gone, second}, key: keyOf(gone, second),
+		short: fmt.Sprintf("%s deleted the mark that %s had left, so nothing said that the record was done", gone.label, mark.label),
+		text: sentences(e.again(first.delivery, second.delivery),
+			fmt.Sprintf("The mark that %s had left was deleted by %s.", mark.label, gone.label),
+			fmt.Sprintf("After that nothing said that the record was done, and %s ran again.", second.label)),
+	}
+}
+
+// marksOf are the rows that the delivery of an effect inserted for good into
+// other tables.
+func (e *evidence) marksOf(effect *act) []*act {
+	return slices.DeleteFunc(e.keptIn(effect.delivery), func(a *act) bool { return a.table == effect.table || a.verb != "INSERT" })
+}
+
+// deletedMark finds a mark of the first delivery and the call that deleted its
+// row for good before the effect happened again.
+func (e *evidence) deletedMark(first, second *act) (mark, gone *act) {
+	for _, mark := range e.marksOf(first) {
+		gone := firstOf(e.acts, func(a *act) bool {
+			return a.verb == "DELETE" && a.kept > 0 && a.table == mark.table && a.step > mark.step && a.step < second.step &&
+				slices.ContainsFunc(mark.rows, func(row string) bool { return slices.Contains(a.rows, "-"+strings.TrimPrefix(row, "+")) })
+		})
+		if gone != nil {
+			return mark, gone
+		}
+	}
+	return nil, nil
 }
 
 // answerIgnored: the database said that the row was there, and the handler went on.

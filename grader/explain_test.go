@@ -175,6 +175,32 @@ func TestExplain(t *testing.T) {
 			[]int{2, 6, 8},
 		},
 		{
+			"MarkDeleted", twice, newScript(t, "one fail@3").
+				deliver("A", "e1", 0, 1, "handled; the offset commit was not stored").
+				durable("A", 18, marks+" → 1 row", marked1).
+				durable("A", 19, charges+" → 1 row", charge1).
+				durable("A", 22, "DELETE FROM marks WHERE id = 'e1' → 1 row", "-marks('e1')").
+				deliver("A", "e1", 0, 2, "committed").
+				durable("A", 18, marks+" → 1 row", marked1).
+				durable("A", 19, charges+" → 1 row", charge2).result(),
+			"mark deleted",
+			"The offset commit was not stored, so the record came again. The mark that INSERT INTO marks (handler.go:18) had left was deleted by " +
+				"DELETE FROM marks (handler.go:22). After that nothing said that the record was done, and INSERT INTO charges (handler.go:19) ran again.",
+			[]int{2, 4, 7},
+		},
+		{
+			"OtherMarkDeleted", twice, newScript(t, "one fail@3").
+				deliver("A", "e1", 0, 1, "handled; the offset commit was not stored").
+				durable("A", 19, charges+" → 1 row", charge1).
+				durable("A", 22, "DELETE FROM marks WHERE id = 'e0' → 1 row", "-marks('e0')").
+				deliver("A", "e1", 0, 2, "committed").
+				durable("A", 19, charges+" → 1 row", charge2).result(),
+			"unguarded",
+			"The offset commit was not stored, so the record came again. No statement before INSERT INTO charges (handler.go:19) asks the database " +
+				"whether the record was handled, so it ran again.",
+			[]int{2, 5},
+		},
+		{
 			"ExpiredKeyNotFound", twice, newScript(t, "one jump-8d@3 rewind@3").
 				deliver("A", "e1", 0, 1, "committed").
 				sql("A", 18, marks+" → 1 row", marked1).

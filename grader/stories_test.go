@@ -54,6 +54,7 @@ func TestStories(t *testing.T) {
 		"check-then-insert/wrong/every-error-is-a-copy",
 		"check-then-insert/wrong/lock-row",
 		"check-then-insert/wrong/violation-for-ever",
+		"forgotten-keys/wrong/deleted-when-done",
 		"offset-is-not-a-key/starter",
 		"offset-is-not-a-key/wrong/last-payment-only",
 		"offset-is-not-a-key/wrong/offset-only",

@@ -1,0 +1,40 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// OrderEvent is the value of a record: the state of an order since this version.
+type OrderEvent struct {
+	OrderID string `json:"order_id"`
+	Version int64  `json:"version"`
+	Status  string `json:"status"`
+}
+
+// Handle looks at the version first and writes only what is newer.
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var e OrderEvent
+	if err := json.Unmarshal(rec.Value, &e); err != nil {
+		return fmt.Errorf("decode order event: %w", err)
+	}
+	var version int64
+	if err := db.QueryRowContext(ctx,
+		`SELECT COALESCE(MAX(version), 0) FROM orders WHERE id = ?`, e.OrderID).Scan(&version); err != nil {
+		return fmt.Errorf("read order: %w", err)
+	}
+	if e.Version <= version {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, `
+		INSERT INTO orders (id, status, version) VALUES (?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, version = excluded.version`,
+		e.OrderID, e.Status, e.Version); err != nil {
+		return fmt.Errorf("write order: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// OrderEvent is the value of a record: the state of an order since this version.
+type OrderEvent struct {
+	OrderID string `json:"order_id"`
+	Version int64  `json:"version"`
+	Status  string `json:"status"`
+}
+
+// newest holds the newest version of each order that this process has written.
+var newest = map[string]int64{}
+
+// Handle passes over what is older than what it has written.
+func Handle(ctx context.Context, db *sql.DB, rec *kgo.Record) error {
+	var e OrderEvent
+	if err := json.Unmarshal(rec.Value, &e); err != nil {
+		return fmt.Errorf("decode order event: %w", err)
+	}
+	if e.Version <= newest[e.OrderID] {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, `
+		INSERT INTO orders (id, status, version) VALUES (?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, version = excluded.version`,
+		e.OrderID, e.Status, e.Version); err != nil {
+		return fmt.Errorf("write order: %w", err)
+	}
+	newest[e.OrderID] = e.Version
+	return nil
+}
