@@ -13,21 +13,11 @@ import (
 type section struct {
 	line  int // of the heading
 	title string
-	body  string // from the end of the heading's line
-	first int    // line on which the body begins
+	body  string // begins where the heading ends, on the same line
 }
 
-// The sections of a text, in their order.
-const (
-	testsSection    = "tests"
-	shortSection    = "short"
-	depthSection    = "depth"
-	greenSection    = "green"
-	redSection      = "red"
-	pitfallsSection = "pitfalls"
-)
-
-var sectionOrder = []string{testsSection, shortSection, depthSection, greenSection, redSection, pitfallsSection}
+// sectionOrder names the sections of a text.
+var sectionOrder = []string{"tests", "short", "depth", "green", "red", "pitfalls"}
 
 // loadText reads question.<lang>.md. Its form is described in README.md.
 func (l *loader) loadText(file string, pitfalls []pitfallYAML) (Text, bool) {
@@ -35,7 +25,7 @@ func (l *loader) loadText(file string, pitfalls []pitfallYAML) (Text, bool) {
 	if !ok {
 		return Text{}, false
 	}
-	head, top := split(section{body: source, first: 1}, 1)
+	head, top := split(section{body: source, line: 1}, 1)
 	if len(top) != 1 || head != "" {
 		l.problems.add(file, 1, 1, "The file begins with the question as its only heading of level 1.")
 		return Text{}, false
@@ -77,7 +67,7 @@ func (l *loader) flags(file string, s section) []Prose {
 		case goesOn && len(items) > 0:
 			items[len(items)-1] += " " + strings.TrimSpace(rest)
 		case strings.TrimSpace(line) != "":
-			l.problems.add(file, s.first+i, 1, "The section is a list whose items begin with \"- \".")
+			l.problems.add(file, s.line+i, 1, "The section is a list whose items begin with \"- \".")
 			return nil
 		}
 	}
@@ -153,8 +143,10 @@ func split(s section, level int) (head string, sections []section) {
 		if i := strings.IndexByte(s.body[words.Start:], '\n'); i >= 0 {
 			end = words.Start + i
 		}
-		line := s.first + strings.Count(s.body[:begin], "\n")
-		sections = append(sections, section{line: line, first: line, title: strings.TrimSpace(string(words.Value(source)))})
+		sections = append(sections, section{
+			line:  s.line + strings.Count(s.body[:begin], "\n"),
+			title: strings.TrimSpace(string(words.Value(source))),
+		})
 	}
 	if len(sections) == 0 {
 		return s.body, nil
