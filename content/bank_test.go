@@ -57,7 +57,7 @@ func TestQuestionsOfExercises(t *testing.T) {
 	}
 }
 
-// go:embed leaves out some names without a word.
+// The directive leaves out some names without a word.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	want := files(t, os.DirFS("questions"))
@@ -152,7 +152,7 @@ func TestCheckExercises(t *testing.T) {
 		`questions/first/question.yaml:3:13: There is no exercise core/charge-once.`,
 		`questions/first/question.yaml:6:5: There is no exercise core/charge-once with a wrong handler "offset-as-key".`,
 	}
-	if diff := cmp.Diff(want, strings.Split(got.Error(), "\n")); diff != "" {
+	if diff := cmp.Diff(want, strings.Split(got.String(), "\n")); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
@@ -183,7 +183,7 @@ func TestBroken(t *testing.T) {
 			if bank != nil {
 				t.Error("a bank with problems was returned")
 			}
-			if diff := cmp.Diff(want, strings.Split(problems.Error(), "\n")); diff != "" {
+			if diff := cmp.Diff(want, strings.Split(problems.String(), "\n")); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})

@@ -2,6 +2,7 @@ package content
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"sync"
 )
@@ -18,11 +19,11 @@ func Files() fs.FS { return embedded }
 var builtin = sync.OnceValues(func() (*Bank, error) {
 	bank, problems := Load(Files())
 	if len(problems) > 0 {
-		return nil, problems
+		return nil, fmt.Errorf("load the question bank:\n%s", problems)
 	}
 	return bank, nil
 })
 
-// Questions gives the built-in bank, which is read once. The error is of type
-// Problems.
+// Questions gives the built-in bank, which is read once. The error lists its
+// problems, one a line; Load gives them as data.
 func Questions() (*Bank, error) { return builtin() }

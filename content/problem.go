@@ -24,8 +24,8 @@ func (p Problem) String() string {
 // Problems are all that was found, in the order of the files.
 type Problems []Problem
 
-// Error is one problem a line.
-func (ps Problems) Error() string {
+// String is one problem a line.
+func (ps Problems) String() string {
 	lines := make([]string, len(ps))
 	for i, p := range ps {
 		lines[i] = p.String()
