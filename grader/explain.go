@@ -51,6 +51,8 @@ func templatesFor(r *result, f failure) []template {
 		return []template{lostUpdate, neverCommitted, errorSwallowed, undone, doneTwice, removed, takenForDone}
 	case f.kind == verdict.Duplicate:
 		return []template{lostUpdate, ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, unguarded}
+	case f.kind == verdict.Misordered:
+		return []template{staleWrite}
 	default:
 		return nil
 	}

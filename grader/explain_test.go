@@ -175,6 +175,18 @@ func TestExplain(t *testing.T) {
 			[]int{2, 6, 8},
 		},
 		{
+			"StaleWrite", failure{kind: verdict.Misordered, invariant: "forward", object: "p-1", message: "Order p-1 went back."}, newScript(t, "two switch@1 switch@2").
+				deliver("A", "e1", 0, 1, "committed").
+				sql("A", 14, "SELECT version FROM orders WHERE id = 'p-1' → no row").
+				deliver("B", "e2", 0, 1, "committed").
+				durable("B", 19, "INSERT INTO orders VALUES ('p-1', 2) → 1 row", "+orders('p-1', 2)").
+				durable("A", 19, "INSERT INTO orders VALUES ('p-1', 1) → 1 row", "orders('p-1'): version 2 → 1").result(),
+			"stale write",
+			"A asked with SELECT FROM orders (handler.go:14), which found no row. After that, B committed INSERT INTO orders (handler.go:19). " +
+				"A acted on its old answer: INSERT INTO orders (handler.go:19) wrote over the newer state.",
+			[]int{2, 4, 5},
+		},
+		{
 			"MarkDeleted", twice, newScript(t, "one fail@3").
 				deliver("A", "e1", 0, 1, "handled; the offset commit was not stored").
 				durable("A", 18, marks+" → 1 row", marked1).

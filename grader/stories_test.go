@@ -58,6 +58,7 @@ func TestStories(t *testing.T) {
 		"offset-is-not-a-key/starter",
 		"offset-is-not-a-key/wrong/last-payment-only",
 		"offset-is-not-a-key/wrong/offset-only",
+		"state-not-increment/wrong/check-then-write",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
