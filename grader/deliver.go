@@ -143,14 +143,14 @@ func (r *run) returned(ctx context.Context, l *lane) error {
 		return nil
 	}
 	text := "Handle returns nil."
-	if l.proc.result.Failed {
-		text = "Handle returns an error: " + ledger.Shorten(l.proc.result.Text, 200)
+	if l.proc.last.result.Failed {
+		text = "Handle returns an error: " + ledger.Shorten(l.proc.last.result.Text, 200)
 	}
 	if r.ledger.OpenTransactions(l.proc.name) > 0 {
 		text += " A transaction is still open."
 	}
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Return, Text: text})
-	if l.proc.result.Failed {
+	if l.proc.last.result.Failed {
 		l.current.Ended = "returned an error"
 		l.state, l.backoff = idle, true
 		return nil

@@ -206,26 +206,23 @@ func rowsText(rows ledger.Rowset) string {
 	return strings.Join(parts, ", ")
 }
 
-// prepare compiles a statement for the guest: no effect, nothing is scheduled.
-func (w *world) prepare(ctx context.Context, p *process, in []byte) (out []byte, kill bool) {
-	e, err := readSQL(request{abi.OpPrepare, in})
-	if err != nil {
-		return nil, true
+// aside performs a request that is no effect: nothing is scheduled for it and
+// nothing can fail in its place. It says false for an effect, and for a malformed
+// request, which then ends the schedule like a malformed effect. An error is ours.
+func (w *world) aside(ctx context.Context, instance string, q request) (reply []byte, ok bool, err error) {
+	if q.op != abi.OpPrepare && q.op != abi.OpCloseConn {
+		return nil, false, nil
 	}
-	conn, err := w.ledger.Conn(p.name, e.conn)
+	e, err := readSQL(q)
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // it is the submission's
+	}
+	if q.op == abi.OpCloseConn {
+		return nil, true, w.ledger.CloseConn(instance, e.conn)
+	}
+	conn, err := w.ledger.Conn(instance, e.conn)
 	if err == nil {
 		err = conn.Prepare(ctx, e.stmt.SQL)
 	}
-	return abi.AppendError(nil, abi.ErrorOf(err)), false
-}
-
-func (w *world) closeConn(p *process, in []byte) (out []byte, kill bool) {
-	e, err := readSQL(request{abi.OpCloseConn, in})
-	if err != nil {
-		return nil, true
-	}
-	if err := w.ledger.CloseConn(p.name, e.conn); err != nil {
-		w.broken = errors.Join(w.broken, err)
-	}
-	return nil, false
+	return abi.AppendError(nil, abi.ErrorOf(err)), true, nil
 }

@@ -38,6 +38,7 @@ type Config struct {
 type Grader struct {
 	cfg      Config
 	compiler *build.Compiler
+	forgets  bool // works without the memo, for a test
 }
 
 // New returns a grader that compiles with compiler.
@@ -199,6 +200,7 @@ type submission struct {
 
 	mu        sync.Mutex
 	snapshots map[string]*life
+	memo      *memo
 	worlds    []*world
 }
 
@@ -221,7 +223,10 @@ func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (*submissio
 	}
 	s := &submission{
 		cfg: g.cfg, exercise: req.Exercise, source: SourceHash(req.Files), seed: req.Seed, schema: schemaOf(req),
-		start: sandbox.NewClock().Now().Add(time.Hour), program: program, snapshots: map[string]*life{},
+		start: sandbox.NewClock().Now().Add(time.Hour), program: program, snapshots: map[string]*life{}, memo: newMemo(),
+	}
+	if g.forgets {
+		s.memo = nil
 	}
 	if s.events, err = req.Exercise.Events.Draw(req.Seed, s.start); err != nil {
 		return nil, errors.Join(fmt.Errorf("draw events: %w", err), s.close())

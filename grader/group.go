@@ -69,7 +69,7 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 		world: w, schedule: s, options: o, set: set, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
 		out: &result{schedule: s, set: set, positions: o.positions},
 	}}
-	// Snapshots and instances are made out here: they outlive the bubble.
+	// Snapshots and guests are made out here: they outlive the bubble.
 	for _, name := range []string{"A", "B"} {
 		l := &lane{id: name}
 		g.lanes = append(g.lanes, l)
@@ -77,11 +77,11 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 			return nil, err
 		}
 	}
-	var err error
-	if g.out.problem == nil {
+	err := g.makeGuests(ctx)
+	if err == nil && g.out.problem == nil {
 		err = g.play(ctx, sc, at)
 	}
-	if err = errors.Join(err, g.stop(), w.broken); err != nil {
+	if err = errors.Join(err, g.stop(), g.broken); err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", s, err)
 	}
 	g.tell()
@@ -89,6 +89,20 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 		return nil, fmt.Errorf("schedule %q: %w", s, err)
 	}
 	return g.out, nil
+}
+
+// makeGuests makes the guests that do not exist yet, unless there is nothing to
+// run.
+func (g *groupRun) makeGuests(ctx context.Context) error {
+	for _, l := range g.lanes {
+		if g.out.problem != nil {
+			return nil
+		}
+		if _, err := g.world.guest(ctx, l.id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // groupSet are the records of a scenario: every logical event in one partition,
@@ -287,9 +301,9 @@ func (g *groupRun) ended(ctx context.Context, p *part, stop *sandbox.Stop) (refu
 		g.limit(l, *stop)
 		return errOver, nil
 	}
-	if l.proc.result.Failed {
+	if l.proc.last.result.Failed {
 		p.d.Ended = "returned an error"
-		return errors.New(ledger.Shorten(l.proc.result.Text, 200)), nil
+		return errors.New(ledger.Shorten(l.proc.last.result.Text, 200)), nil
 	}
 	return nil, nil
 }

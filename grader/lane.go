@@ -62,16 +62,13 @@ func (r *run) startProcess(ctx context.Context, l *lane) error {
 	if err != nil {
 		return err
 	}
-	l.proc, l.state, l.backoff, l.busy = &process{name: name, w: r.world}, idle, false, 0
+	l.proc, l.state, l.backoff, l.busy = &process{name: name, lane: l.id, w: r.world}, idle, false, 0
 	if stop != nil {
 		r.limit(l, *stop)
 		return nil
 	}
-	if l.proc.inst, err = r.instance(ctx, l.id); err != nil {
-		return err
-	}
-	if err := l.proc.inst.Restore(snap); err != nil {
-		return fmt.Errorf("restore %s: %w", name, err)
+	if err := l.proc.begin(ctx, snap, r.live); err != nil {
+		return fmt.Errorf("start %s: %w", name, err)
 	}
 	if l.life > 1 {
 		r.rec.Add(verdict.Step{Lane: name, Event: trace.Restart, Text: fmt.Sprintf("A new process starts as %s: empty memory.", name)})

@@ -48,7 +48,7 @@ func (r *run) stuck(l *lane, d *delivery) {
 		what, object = nameOf(e), nameOf(e)
 	}
 	text := fmt.Sprintf("%s was delivered %d times and its offset was never committed. The last error of Handle: %s", what, maxAttempts,
-		sentence(ledger.Shorten(l.proc.result.Text, 200)))
+		sentence(ledger.Shorten(l.proc.last.result.Text, 200)))
 	if r.refused != "" {
 		text += " " + r.refused
 	}

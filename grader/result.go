@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"maps"
-	"slices"
 
 	"redeliver/grader/guest/abi"
 	"redeliver/grader/invariant"
@@ -137,8 +136,8 @@ func (r *run) stop() (err error) {
 		if e := r.kill(l.proc.name); e != nil {
 			err = e
 		}
-		if l.proc.inst != nil && r.out.stdout == nil && r.out.stderr == nil {
-			r.out.stdout, r.out.stderr = slices.Clone(l.proc.inst.Stdout()), slices.Clone(l.proc.inst.Stderr())
+		if r.out.stdout == nil && r.out.stderr == nil {
+			r.out.stdout, r.out.stderr = l.proc.last.stdout, l.proc.last.stderr
 		}
 	}
 	return err

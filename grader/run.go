@@ -37,6 +37,7 @@ type run struct {
 	attempts map[string]int
 	fired    map[schedule.Deviation]bool
 	refused  string // what the database's rules refused last
+	broken   error  // a failure of ours that was met where no error can be returned
 }
 
 // options are what a run is for.
@@ -46,6 +47,8 @@ type options struct {
 	// positions asks the guest for the candidate's line of each effect. That is
 	// half of what a delivery costs, so only runs that are told have them.
 	positions bool
+	// live lets every process run, also where the memo knows what it will do.
+	live bool
 }
 
 // run executes one schedule from a clean start and looks into the database. An
@@ -69,7 +72,7 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 		r.rec.Add(step)
 	}
 	err = r.consume(ctx)
-	if err = errors.Join(err, r.stop(), w.broken); err != nil {
+	if err = errors.Join(err, r.stop(), r.broken); err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", s, err)
 	}
 	if err := r.judge(ctx); err != nil {

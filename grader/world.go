@@ -20,18 +20,17 @@ import (
 )
 
 // world is what one worker needs to run schedules one after the other: a
-// database, a cluster for each set of records, one sandbox instance, a clock.
+// database, a cluster for each set of records, a guest for each lane, a clock.
 type world struct {
 	sub       *submission
 	ledger    *ledger.Ledger
 	clock     *sandbox.Clock
-	insts     map[string]*sandbox.Instance // by instance: "A", "B"
+	guests    map[string]*guest // by lane: "A", "B"
 	sets      map[schedule.Set]*recordSet
 	groups    int // consumer groups used so far
 	histories *histories
 	services  []service
 	kafka     *producer // one of services; nil when the submission has no Kafka client
-	broken    error     // a failure of ours on the guest's side of a call
 }
 
 // recordSet is a cluster that holds the records of a schedule set.
@@ -60,7 +59,7 @@ func (p partition) compare(other partition) int {
 }
 
 func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
-	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, insts: map[string]*sandbox.Instance{}}
+	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, guests: map[string]*guest{}}
 	if w.ledger, err = ledger.Open(ctx, sub.cfg.Dir, ledger.Limits{}, w.clock.Now); err != nil {
 		return nil, err
 	}
@@ -118,23 +117,10 @@ func (w *world) state(ctx context.Context) ([32]byte, error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// instance is the sandbox's instance for a lane, made on first use: a program
-// that cannot even be initialised never needs one.
-func (w *world) instance(ctx context.Context, lane string) (*sandbox.Instance, error) {
-	if w.insts[lane] == nil {
-		inst, err := w.sub.program.Instance(ctx, w.clock)
-		if err != nil {
-			return nil, fmt.Errorf("make an instance: %w", err)
-		}
-		w.insts[lane] = inst
-	}
-	return w.insts[lane], nil
-}
-
 func (w *world) close() error {
 	var errs []error
-	for _, inst := range w.insts {
-		errs = append(errs, inst.Close())
+	for _, g := range w.guests {
+		errs = append(errs, g.inst.Close())
 	}
 	for _, s := range w.sets {
 		s.close()

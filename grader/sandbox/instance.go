@@ -113,8 +113,9 @@ func (i *Instance) replace() error {
 }
 
 // Stdout returns what the process wrote to standard output since it started,
-// its package initialisation included; at most Options.OutputBytes. The slice
-// is valid until the next call.
+// its package initialisation included; at most Options.OutputBytes. The bytes
+// stay as they are: what is written later is appended, and a Restore begins a
+// slice of its own.
 func (i *Instance) Stdout() []byte { return i.out.stdout }
 
 // Stderr is like Stdout, for standard error. It includes the beginning of a

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -43,6 +44,16 @@ type Snapshot struct {
 	// two thirds of them are.
 	blocks [][]byte
 }
+
+// Time is the process's clock after the package initialisation.
+func (s *Snapshot) Time() time.Time { return time.Unix(0, s.clock).UTC() }
+
+// Stdout is what the package initialisation wrote to standard output. It must not
+// be changed.
+func (s *Snapshot) Stdout() []byte { return s.stdout }
+
+// Stderr is like Stdout, for standard error.
+func (s *Snapshot) Stderr() []byte { return s.stderr }
 
 // Snapshot starts a process and runs its package initialisation. A non-nil Stop
 // says that the submission did not get through it; it is never Returned,
