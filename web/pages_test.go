@@ -135,7 +135,8 @@ func TestExercise(t *testing.T) {
 		htmlcheck.In("textarea[name='file.handler.go']"),
 		htmlcheck.In("textarea[name='file.schema.sql']"),
 		htmlcheck.In("button[formaction]", htmlcheck.Attr("formaction", exercisePage+"/drafts")),
-		htmlcheck.NotIn("script"))
+		htmlcheck.In("textarea[data-language=sql]"),
+		htmlcheck.Count("script", 1)) // the editor
 	// The text begins with an empty line, which browsers drop once.
 	if !strings.Contains(a.body, ">\n\npackage handler // starter\n</textarea>") {
 		t.Error("the starter is not in the form as it is")
@@ -382,4 +383,25 @@ func TestHealth(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || !strings.HasPrefix(w.Body.String(), "database: no answer\n") {
 		t.Errorf("without a database: status %d, %q", w.Code, w.Body)
 	}
+}
+
+// What the compiler said stands beside the text that it read, and goes when the
+// text changes.
+func TestDiagnostics(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{}, testCatalog())
+	b.start(t)
+	v := b.visitor(t)
+	path, _ := v.submit(t, 0, "package handler\n\nfunc Handle() { x }\n")
+	rejected := verdictOf(verdict.Rejected)
+	rejected.Findings = []verdict.Finding{{Kind: verdict.Compile, File: "handler.go", Line: 3, Column: 17, Message: `undefined: "x"`}}
+	b.grader.verdicts <- rejected
+	b.graded(t, v, path)
+
+	page := v.get(t, exercisePage, http.StatusOK).body
+	htmlcheck.Page(t, page,
+		htmlcheck.In(".diagnostics li", htmlcheck.Contains(`handler.go:3:17 undefined: "x"`)),
+		htmlcheck.In("textarea[name='file.handler.go']", htmlcheck.Attr("data-diagnostics", `[{"line":3,"column":17,"message":"undefined: \"x\""}]`)))
+	v.post(t, exercisePage+"/drafts", form(1, "package handler\n"))
+	htmlcheck.Page(t, v.get(t, exercisePage, http.StatusOK).body, htmlcheck.NotIn(".diagnostics"))
 }
