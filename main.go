@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -98,7 +99,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}
 	code := 0
 	s := &streams{out, errOut, cli.Packs, cli.Prepared}
-	err = parsed.Run(s, &packcheck.Env{Out: out, Err: errOut, Packs: cli.Packs, Grader: s.grader}, &code)
+	err = parsed.Run(s, &packcheck.Env{Out: out, Err: errOut, Packs: cli.Packs, Grader: s.grader, Submissions: submissions}, &code)
 	var usage usageError
 	var packUsage *packcheck.UsageError
 	var replay *grader.ReplayError
@@ -243,6 +244,28 @@ func (s *streams) grader(ctx context.Context, cache string, workers int) (judge 
 		return nil, "", nil, errors.Join(err, done())
 	}
 	return judge, work, done, nil
+}
+
+// submissions reads what was judged from the database of a site.
+func submissions(ctx context.Context, pathOrURL string) (iter.Seq2[packcheck.Submission, error], func() error, error) {
+	st, err := store.OpenToRead(ctx, pathOrURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(yield func(packcheck.Submission, error) bool) {
+		for sub, err := range st.Graded(ctx) {
+			out := packcheck.Submission{ID: sub.ID, Exercise: sub.Exercise, Seed: sub.Seed}
+			for _, f := range sub.Files {
+				out.Files = append(out.Files, exercises.File(f))
+			}
+			if sub.Verdict != nil {
+				out.Verdict = *sub.Verdict
+			}
+			if !yield(out, err) {
+				return
+			}
+		}
+	}, st.Close, nil
 }
 
 func cacheDir(named string) (string, error) {

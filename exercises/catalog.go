@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Catalog is every pack that is installed and sound. It does not change after
@@ -24,7 +26,7 @@ type Catalog struct {
 func Open(builtin fs.FS, dirs []string) *Catalog {
 	c := &Catalog{exercises: map[string]*Exercise{}}
 	if builtin != nil {
-		c.addAll(builtin, "")
+		c.addAll(foldersOf(builtin, ""))
 	}
 	for _, dir := range dirs {
 		c.addDirectory(dir)
@@ -36,6 +38,19 @@ func Open(builtin fs.FS, dirs []string) *Catalog {
 		}
 	}
 	return c
+}
+
+// LoadDirectory loads the one pack in a directory, as Open does. The pack is nil
+// exactly when there are problems.
+func LoadDirectory(dir string) (*Pack, Problems) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, Problems{{File: dir, Message: fmt.Sprintf("The directory cannot be opened: %v.", reason(err))}}
+	}
+	defer func() { _ = root.Close() }() // it was only read from
+	f := &folder{fsys: root.FS(), name: ".", prefix: dir}
+	f.load()
+	return f.pack, f.problems
 }
 
 // addDirectory goes through os.Root, which follows no symbolic link out of the
@@ -50,60 +65,77 @@ func (c *Catalog) addDirectory(dir string) {
 	// only read from can lose nothing.
 	defer func() { _ = root.Close() }()
 	if _, err := fs.Stat(root.FS(), "pack.yaml"); err == nil {
-		c.add(root.FS(), ".", dir)
+		c.addAll([]*folder{{fsys: root.FS(), name: ".", prefix: dir}}, nil)
 		return
 	}
-	c.addAll(root.FS(), dir)
+	c.addAll(foldersOf(root.FS(), dir))
 }
 
-// LoadDirectory loads the one pack in a directory, as Open does. The pack is nil
-// exactly when there are problems.
-func LoadDirectory(dir string) (*Pack, Problems) {
-	c := &Catalog{}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		c.problems.add(dir, "The directory cannot be opened: %v.", reason(err))
-		return nil, c.problems
-	}
-	defer func() { _ = root.Close() }() // it was only read from
-	c.add(root.FS(), ".", dir)
-	if len(c.packs) == 0 {
-		return nil, c.problems
-	}
-	return c.packs[0], nil
+// folder is a place where a pack lies, and then what was found there.
+type folder struct {
+	fsys     fs.FS
+	name     string
+	prefix   string // what leads to fsys on the disk
+	pack     *Pack
+	problems Problems
 }
 
-func (c *Catalog) addAll(fsys fs.FS, prefix string) {
+func foldersOf(fsys fs.FS, prefix string) ([]*folder, Problems) {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
-		c.problems.add(prefix, "The directory cannot be read: %v.", reason(err))
-		return
+		return nil, Problems{{File: prefix, Message: fmt.Sprintf("The directory cannot be read: %v.", reason(err))}}
 	}
+	var all []*folder
 	for _, entry := range entries {
 		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
-			c.add(fsys, entry.Name(), prefix)
+			all = append(all, &folder{fsys: fsys, name: entry.Name(), prefix: prefix})
 		}
+	}
+	return all, nil
+}
+
+func (f *folder) load() {
+	f.pack, f.problems = Load(f.fsys, f.name)
+	for i := range f.problems {
+		f.problems[i].File = filepath.Join(f.prefix, f.problems[i].File)
 	}
 }
 
-// add loads one pack; prefix is what leads to fsys on the disk.
-func (c *Catalog) add(fsys fs.FS, folder, prefix string) {
-	pack, problems := Load(fsys, folder)
-	for i := range problems {
-		problems[i].File = filepath.Join(prefix, problems[i].File)
-	}
+// addAll loads packs side by side, because a server waits for them, and adds them
+// in their order, because the first one keeps an id.
+func (c *Catalog) addAll(folders []*folder, problems Problems) {
 	c.problems = append(c.problems, problems...)
-	if pack == nil {
+	var wg sync.WaitGroup
+	next := make(chan *folder)
+	for range min(runtime.GOMAXPROCS(0), len(folders)) {
+		wg.Go(func() {
+			for f := range next {
+				f.load()
+			}
+		})
+	}
+	for _, f := range folders {
+		next <- f
+	}
+	close(next)
+	wg.Wait()
+	for _, f := range folders {
+		c.add(f)
+	}
+}
+
+func (c *Catalog) add(f *folder) {
+	c.problems = append(c.problems, f.problems...)
+	if f.pack == nil {
 		return
 	}
-	manifest := filepath.Join(prefix, folder, "pack.yaml")
 	for _, other := range c.packs {
-		if other.ID == pack.ID || other.UUID == pack.UUID {
-			c.problems.add(manifest, "Another pack has the id %s or the uuid %s; this one is left out.", pack.ID, pack.UUID)
+		if other.ID == f.pack.ID || other.UUID == f.pack.UUID {
+			c.problems.add(filepath.Join(f.prefix, f.name, "pack.yaml"), "Another pack has the id %s or the uuid %s; this one is left out.", f.pack.ID, f.pack.UUID)
 			return
 		}
 	}
-	c.packs = append(c.packs, pack)
+	c.packs = append(c.packs, f.pack)
 }
 
 // checkReferences leaves out packs that need something that is not installed,

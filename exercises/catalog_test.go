@@ -1,9 +1,11 @@
 package exercises_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +55,7 @@ func TestBuiltin(t *testing.T) {
 	})
 }
 
-func listFiles(t *testing.T, fsys fs.FS) []string {
+func listFiles(t testing.TB, fsys fs.FS) []string {
 	t.Helper()
 	var names []string
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -244,4 +246,59 @@ func onDisk(t *testing.T, fsys fstest.MapFS) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// BenchmarkOpen is the start of a server with many packs: 2000 exercises.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 100 {
+		writePack(b, filepath.Join(dir, fmt.Sprintf("pack-%d", i)), i, 20)
+	}
+	for b.Loop() {
+		if c := exercises.Open(nil, []string{dir}); len(c.Packs()) != 100 {
+			b.Fatalf("%d packs: %v", len(c.Packs()), c.Problems())
+		}
+	}
+}
+
+// writePack writes the example with an id of its own and n copies of its exercise.
+func writePack(tb testing.TB, dir string, id, n int) {
+	tb.Helper()
+	files := map[string]string{}
+	for _, name := range listFiles(tb, exercises.Example()) {
+		content, err := fs.ReadFile(exercises.Example(), name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[name] = string(content)
+	}
+	list := ""
+	for e := range n {
+		slug := fmt.Sprintf("grant-%d", e)
+		list += "  - " + slug + "\n"
+		for name, content := range files {
+			rest, inside := strings.CutPrefix(name, "grant-once/")
+			if !inside {
+				continue
+			}
+			content = strings.Replace(content, "id: grant-once", "id: "+slug, 1)
+			content = uuidLine.ReplaceAllString(content, fmt.Sprintf("uuid: 00000000-0000-4000-8000-%06d%06d", id, e+1))
+			write(tb, filepath.Join(dir, slug, rest), content)
+		}
+	}
+	manifest := strings.Replace(files["pack.yaml"], "  - grant-once\n", list, 1)
+	manifest = strings.Replace(manifest, "id: example", fmt.Sprintf("id: pack-%d", id), 1)
+	write(tb, filepath.Join(dir, "pack.yaml"), uuidLine.ReplaceAllString(manifest, fmt.Sprintf("uuid: 00000000-0000-4000-8000-%06d000000", id)))
+}
+
+var uuidLine = regexp.MustCompile(`(?m)^uuid: [0-9a-f-]+`)
+
+func write(tb testing.TB, name, content string) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -12,6 +12,7 @@ var (
 	placeholderPattern = regexp.MustCompile(`\{[a-z][a-z0-9_]*\}`)
 	prerequisiteShape  = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$`)
 	objectColumn       = regexp.MustCompile(`(?i)\bobject\b`)
+	queryChanges       = regexp.MustCompile(`(?i)\b(insert\s+(or|into)|replace\s+into|update\s+[a-z"'\x60[]|delete\s+from)\b`)
 	queryStart         = regexp.MustCompile(`(?i)^\s*(select|with)\b`)
 )
 
@@ -177,9 +178,13 @@ func (l *loader) checkInvariant(doc *document, i int, invariant invariantFile, e
 	if !slices.Contains(invariantKinds(), invariant.Kind) {
 		l.at(doc, "The kind must be one of "+strings.Join(invariantKinds(), ", ")+".", "invariants", i, "kind")
 	}
+	code := sqlCode(invariant.SQL)
+	_, second, _ := strings.Cut(code, ";")
 	switch {
-	case !queryStart.MatchString(invariant.SQL):
+	case !queryStart.MatchString(code) || strings.Trim(second, "; \n") != "":
 		l.at(doc, "The sql must be one query that begins with SELECT or WITH.", "invariants", i, "sql")
+	case queryChanges.MatchString(code):
+		l.at(doc, "The sql must only read.", "invariants", i, "sql")
 	case !objectColumn.MatchString(invariant.SQL):
 		l.at(doc, "The query has no column called object.", "invariants", i, "sql")
 	}

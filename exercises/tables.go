@@ -1,6 +1,9 @@
 package exercises
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Statement is SQL with named parameters.
 type Statement struct {
@@ -61,32 +64,44 @@ func (c Column) value(event Event) any {
 	return render(template, event.Fields)
 }
 
-// parameters lists the :names in a statement, each once. What stands in
-// quotes or in a comment is none.
+// parameters lists the :names in a statement, each once.
 func parameters(sql string) []string {
 	var names []string
-	seen := map[string]bool{}
+	for sql = sqlCode(sql); ; {
+		_, after, found := strings.Cut(sql, ":")
+		if !found {
+			return names
+		}
+		name := after[:wordLength(after)]
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		sql = after
+	}
+}
+
+// sqlCode is the SQL with a space in the place of each byte that stands in quotes
+// or in a comment.
+func sqlCode(sql string) string {
+	code := []byte(sql)
 	for i := 0; i < len(sql); {
+		n := 0
 		switch {
 		case strings.IndexByte("'\"`", sql[i]) >= 0:
-			i += skipTo(sql[i+1:], sql[i:i+1]) + 1
+			n = skipTo(sql[i+1:], sql[i:i+1]) + 1
 		case sql[i] == '[':
-			i += skipTo(sql[i:], "]")
+			n = skipTo(sql[i:], "]")
 		case strings.HasPrefix(sql[i:], "--"):
-			i += skipTo(sql[i:], "\n")
+			n = skipTo(sql[i:], "\n")
 		case strings.HasPrefix(sql[i:], "/*"):
-			i += skipTo(sql[i:], "*/")
-		case sql[i] == ':':
-			name := sql[i+1 : i+1+wordLength(sql[i+1:])]
-			if name != "" && !seen[name] {
-				seen[name], names = true, append(names, name)
-			}
-			i += 1 + len(name)
-		default:
-			i++
+			n = skipTo(sql[i:], "*/")
 		}
+		for k := range n {
+			code[i+k] = ' '
+		}
+		i += max(n, 1)
 	}
-	return names
+	return string(code)
 }
 
 // skipTo is the length of text up to and including end, or all of it.

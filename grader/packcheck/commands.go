@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 type Commands struct {
 	Check checkCommand `cmd:"" help:"Prove that packs do what they promise. Exit status: 0 they do, 1 they do not, 2 wrong usage, 3 it could not be found out."`
 	New   newCommand   `cmd:"" help:"Write a small pack that passes the check."`
+	Diff  diffCommand  `cmd:"" help:"Say which stored verdicts a new version of a pack would change."`
 	List  listCommand  `cmd:"" help:"List packs, exercises and what is left out, with its problems."`
 }
 
@@ -28,6 +30,8 @@ type Env struct {
 	// databases; done gives both back. cache is the folder for the compiler's files,
 	// "" the user's.
 	Grader func(ctx context.Context, cache string, workers int) (judge Judge, dir string, done func() error, err error)
+	// Submissions gives what a site's database holds, without changing it.
+	Submissions func(ctx context.Context, pathOrURL string) (all iter.Seq2[Submission, error], closeStore func() error, err error)
 }
 
 // Exit statuses beside 0, as grader/verdict says.

@@ -50,7 +50,7 @@ type Store struct {
 	// URL is what Open was given; the job engine opens its listener with it.
 	URL string
 	// Write has a single connection on SQLite: whoever holds a transaction and
-	// asks this pool again waits for ever.
+	// asks this pool again waits for ever. Nil after OpenToRead.
 	Write *sql.DB
 	Read  *sql.DB
 }
@@ -129,8 +129,8 @@ func (s *Store) Ping(ctx context.Context) error { return s.Read.PingContext(ctx)
 
 // Close closes both pools and reports every error.
 func (s *Store) Close() error {
-	if s.Read == s.Write {
-		return s.Write.Close()
+	if s.Write == nil || s.Read == s.Write {
+		return s.Read.Close()
 	}
 	return errors.Join(s.Read.Close(), s.Write.Close())
 }

@@ -258,6 +258,57 @@ func (q *Queries) GetSubmission(ctx context.Context, id int64) (Submission, erro
 	return i, err
 }
 
+const listGraded = `-- name: ListGraded :many
+SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at FROM submissions WHERE state = 'graded' AND id > $1 ORDER BY id LIMIT $2
+`
+
+type ListGradedParams struct {
+	After   int64
+	MaxRows int32
+}
+
+// ListGraded pages through everything that was judged, in the order of arrival.
+func (q *Queries) ListGraded(ctx context.Context, arg ListGradedParams) ([]Submission, error) {
+	rows, err := q.db.QueryContext(ctx, listGraded, arg.After, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Submission{}
+	for rows.Next() {
+		var i Submission
+		if err := rows.Scan(
+			&i.ID,
+			&i.PublicID,
+			&i.BrowserID,
+			&i.Exercise,
+			&i.ExerciseVersion,
+			&i.Engine,
+			&i.Seed,
+			&i.Files,
+			&i.SourceHash,
+			&i.State,
+			&i.Outcome,
+			&i.Verdict,
+			&i.JobID,
+			&i.Attempt,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.FinishedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listOwnSubmissions = `-- name: ListOwnSubmissions :many
 SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at
 FROM submissions s JOIN browsers b ON b.id = s.browser_id

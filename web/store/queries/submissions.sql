@@ -66,3 +66,7 @@ SELECT files, verdict FROM submissions WHERE id = (
   WHERE s.source_hash >= @from_hash AND s.source_hash < @to_hash AND s.exercise = @exercise
   ORDER BY s.state LIMIT 1
 );
+
+-- name: ListGraded :many
+-- ListGraded pages through everything that was judged, in the order of arrival.
+SELECT * FROM submissions WHERE state = 'graded' AND id > @after ORDER BY id LIMIT @max_rows;
