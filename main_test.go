@@ -19,6 +19,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/build"
+	"redeliver/grader/packcheck"
 	"redeliver/web/store"
 	"redeliver/web/views"
 )
@@ -75,14 +76,14 @@ type server struct {
 
 var listening = regexp.MustCompile(`address=(http://[0-9.:]+)`)
 
-func startServer(t *testing.T, data string) *server {
+func startServer(t *testing.T, data string, packs ...string) *server {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{cmd: exec.CommandContext(context.Background(), exe, "serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "1"), log: &strings.Builder{}}
-	s.cmd.Env = append(os.Environ(), asProgram+"=1")
+	s.cmd.Env = append(os.Environ(), asProgram+"=1", "REDELIVER_PACKS="+strings.Join(packs, ":"))
 	out, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -148,9 +149,9 @@ func (v *visitor) get(ctx context.Context, address string) (string, error) {
 	return string(body), err
 }
 
-func (v *visitor) submit(t *testing.T, base, source string) {
+func (v *visitor) submit(t *testing.T, base, exercise, source string) {
 	t.Helper()
-	const path = "/en/exercises/core/charge-once"
+	path := "/en/exercises/" + exercise
 	if _, err := v.get(t.Context(), base+path); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestKilledServer(t *testing.T) {
 		if i%2 == 1 {
 			source = fmt.Sprintf("%s\n// submission %d\n", exercise.Solutions[0].Files[0].Content, i)
 		}
-		visitors[i].submit(t, s.base, source)
+		visitors[i].submit(t, s.base, "core/charge-once", source)
 		if i == submissions/2 {
 			waitForVerdict(t, visitors[0], s.base) // so that some are done, one runs, the others wait
 		}
@@ -235,6 +236,69 @@ func waitForVerdict(t *testing.T, v *visitor, base string) string {
 	}
 	t.Fatal("no verdict within two minutes")
 	return ""
+}
+
+// An exercise of a third-party folder is shown and judged without a rebuild. What
+// is broken is told in the log and left out, and what is assigned is on no page.
+func TestThirdPartyPacks(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), t.TempDir()
+	for _, id := range []string{"tea-house", "broken", "secret"} {
+		if err := packcheck.New(filepath.Join(dir, id), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change := func(name, old, replacement string) {
+		t.Helper()
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		content, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(name, []byte(strings.Replace(string(content), old, replacement, 1)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("broken/grant-once/exercise.yaml", "level: 1 ", "level: 9 ")
+	change("secret/grant-once/exercise.yaml", "visibility: public", "visibility: assigned")
+	change("secret/grant-once/exercise.yaml", "Grant points once", "Nobody may read this")
+	change("tea-house/grant-once/exercise.yaml", "Grant points once", "Grant <script>points</script> once")
+	change("tea-house/grant-once/statement.en.md", "A shop", "<script>alert(1)</script> [a link](javascript:alert(2)) {{.Secret}} A shop")
+	if err := os.Symlink(compilerCache(t), filepath.Join(data, "build")); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, data, dir)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visitor{Client: http.Client{Jar: jar}}
+	for _, path := range []string{"/en", "/en/exercises/tea-house/grant-once", "/ru/exercises/tea-house/grant-once", "/en/exercises/secret/grant-once", "/en/exercises/broken/grant-once"} {
+		page, err := v.get(t.Context(), s.base+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hostile := range []string{"<script>alert", "<script>points", `href="javascript:`, "Nobody may read this"} {
+			if strings.Contains(page, hostile) {
+				t.Errorf("%s holds %q", path, hostile)
+			}
+		}
+		if shown := strings.Contains(page, "Grant &lt;script&gt;points"); shown != (path == "/en" || strings.Contains(path, "tea-house")) {
+			t.Errorf("%s: the exercise is shown: %v", path, shown)
+		}
+	}
+	starter, err := os.ReadFile(filepath.Join(dir, "tea-house/grant-once/starter/handler.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.submit(t, s.base, "tea-house/grant-once", string(starter))
+	if got := waitForVerdict(t, v, s.base); got != "failed" {
+		t.Errorf("the starter: %s", got)
+	}
+	s.kill(t)
+	if want := "broken/grant-once/exercise.yaml:6:8: The level must be 1, 2, 3 or 4."; !strings.Contains(s.log.String(), want) {
+		t.Errorf("the log does not tell %q:\n%s", want, s.log)
+	}
 }
 
 // Each exit status, through the door that main uses.
