@@ -127,8 +127,8 @@ func (l *loader) checkSources(doc *manifest, sources []sourceYAML) {
 		if u, err := url.Parse(source.URL); err != nil || u.Scheme != "https" || u.Host == "" {
 			l.at(doc, where, "A source's url begins with https://.")
 		}
-		if _, err := time.Parse(time.DateOnly, source.Checked); err != nil {
-			l.at(doc, where, "A source says when it was checked, such as 2026-11-29.")
+		if _, err := time.Parse(time.DateOnly, source.Checked); err != nil && source.Checked != "" {
+			l.at(doc, where, "The day on which a source was compared with the text is written as 2026-11-29.")
 		}
 	}
 }

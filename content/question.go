@@ -30,7 +30,7 @@ type Question struct {
 type Source struct {
 	Title   string // "KIP-98 - Exactly Once Delivery and Transactional Messaging"
 	URL     string // https
-	Checked string // the day of the last look at it: 2026-11-29
+	Checked string // the day on which the text was last compared with it: 2026-11-29; "" until somebody has
 	Version string // of the software that it was read for: "Kafka 4.1"
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"strings"
 	"testing"
@@ -42,8 +43,8 @@ func TestQuestionsInEveryLanguage(t *testing.T) {
 				}
 			}
 			for _, s := range q.Sources {
-				if !strings.Contains(page, s.Checked) {
-					t.Errorf("%s in %s does not say when %q was checked", q.Slug, lang, s.Title)
+				if !strings.Contains(page, html.EscapeString(s.Title)) || !strings.Contains(page, s.Checked) {
+					t.Errorf("%s in %s does not name %q and when it was checked", q.Slug, lang, s.Title)
 				}
 			}
 		}
