@@ -23,7 +23,7 @@ func (r *run) crash(ctx context.Context, l *lane, before string) error {
 		return err
 	}
 	if before != "" {
-		l.current.Ended = "crashed before " + strings.TrimPrefix(before, "the ")
+		l.current.end("crashed before " + strings.TrimPrefix(before, "the "))
 	}
 	text := fmt.Sprintf("%s dies%s.", l.proc.name, site.place())
 	if open > 0 {

@@ -14,46 +14,76 @@ import (
 	"redeliver/grader/verdict"
 )
 
-// poll asks the broker where the group stands, fetches the record there and
-// hands it to the handler, which runs to its first effect.
+// poll gives an instance with nothing in hand its next call, which runs to its
+// first effect.
 func (r *run) poll(ctx context.Context, l *lane) error {
 	l.state, l.backoff = finished, false
+	w, err := r.entry.next(ctx, r, l)
+	if err != nil || w == nil {
+		return err
+	}
+	r.clock.Advance(backoff(w.attempt))
+	return r.begin(ctx, l, w)
+}
+
+// fetch asks the broker where the group stands in the instance's partitions and
+// reads up to most records there, of the first partition that has any.
+func (r *run) fetch(ctx context.Context, l *lane, most int) ([]*kgo.Record, error) {
 	if l.fenced {
-		return nil
+		return nil, nil
 	}
 	for _, p := range l.parts {
 		at, err := r.group.Committed(ctx, p.topic, p.id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		rec, err := r.group.Fetch(ctx, p.topic, p.id, max(at, 0))
+		if recs, err := r.read(ctx, p, max(at, 0), most); len(recs) > 0 || err != nil {
+			return recs, err
+		}
+	}
+	return nil, nil
+}
+
+// read reads up to most records of a partition, from an offset.
+func (r *run) read(ctx context.Context, p partition, at int64, most int) ([]*kgo.Record, error) {
+	var recs []*kgo.Record
+	for len(recs) < most {
+		rec, err := r.group.Fetch(ctx, p.topic, p.id, at)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if rec == nil {
-			if max(at, 0) != r.set.ends[p] {
-				return fmt.Errorf("%s/%d ends at %d, %d were sent", p.topic, p.id, max(at, 0), r.set.ends[p])
+			if at != r.set.ends[p] {
+				return nil, fmt.Errorf("%s/%d ends at %d, %d were sent", p.topic, p.id, at, r.set.ends[p])
 			}
-			continue
+			break
 		}
-		event, err := r.set.eventAt(rec.Topic, rec.Partition, rec.Offset)
-		if err != nil {
-			return err
-		}
+		recs, at = append(recs, rec), rec.Offset+1
+	}
+	return recs, nil
+}
+
+// handle is the call that gives records to a function; nil when there are none.
+func (r *run) handle(kind abi.TaskKind, l *lane, recs []*kgo.Record) *work {
+	if len(recs) == 0 {
+		return nil
+	}
+	w := &work{task: abi.Task{Kind: kind, NoPositions: !r.positions}}
+	for _, rec := range recs {
 		key := fmt.Sprintf("%s/%d/%d", rec.Topic, rec.Partition, rec.Offset)
 		r.attempts[key]++
-		d := r.deliveryOf(rec, event.ID, r.attempts[key], l)
-		r.clock.Advance(backoff(d.Attempt))
-		return r.deliver(ctx, l, d)
+		d := deliveryOf(rec, r.set, r.attempts[key], l)
+		w.attempt = max(w.attempt, d.Attempt)
+		w.deliveries, w.task.Records = append(w.deliveries, d), append(w.task.Records, d.record)
 	}
-	return nil
+	return w
 }
 
 // deliveryOf is a record of the broker as the guest of an instance receives it.
-func (r *run) deliveryOf(rec *kgo.Record, eventID string, attempt int, l *lane) *delivery {
-	d := &delivery{eventID: eventID, record: abi.Record{
+func deliveryOf(rec *kgo.Record, set *recordSet, attempt int, l *lane) *delivery {
+	d := &delivery{eventID: set.eventIDAt(rec.Topic, rec.Partition, rec.Offset), record: abi.Record{
 		Topic: rec.Topic, Partition: rec.Partition, Offset: rec.Offset, Key: rec.Key, Value: rec.Value, Timestamp: rec.Timestamp,
-	}, noPositions: !r.positions}
+	}}
 	for _, h := range rec.Headers {
 		d.record.Headers = append(d.record.Headers, abi.Header{Key: h.Key, Value: h.Value})
 	}
@@ -72,18 +102,25 @@ func backoff(attempt int) time.Duration {
 	return wait
 }
 
-// deliver hands a record to the handler.
-func (r *run) deliver(ctx context.Context, l *lane, d *delivery) error {
-	r.out.deliveries = append(r.out.deliveries, d)
-	l.current, l.busy = d, 0
-	if d.Attempt > maxAttempts {
-		d.Ended = "not handled"
-		r.stuck(l, d)
+// begin calls a function of the submission.
+func (r *run) begin(ctx context.Context, l *lane, w *work) error {
+	r.out.deliveries = append(r.out.deliveries, w.deliveries...)
+	l.current, l.busy = w, 0
+	if w.attempt > maxAttempts {
+		w.end("not handled")
+		r.stuck(l, w)
 		return nil
 	}
-	r.rec.Add(verdict.Step{Lane: d.Instance, Event: trace.Deliver, Text: deliverText(d, r.set)})
-	d.step = r.rec.Last().Step
-	stop, err := l.proc.start(ctx, d)
+	event := trace.Deliver
+	if len(w.deliveries) == 0 {
+		event = trace.Group
+	}
+	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: event, Text: w.begins(l.proc.name, r.set)})
+	w.step = r.rec.Last().Step
+	for _, d := range w.deliveries {
+		d.step = w.step
+	}
+	stop, err := l.proc.start(ctx, w.task)
 	return r.after(ctx, l, stop, err)
 }
 
@@ -108,7 +145,7 @@ func (r *run) after(ctx context.Context, l *lane, stop *sandbox.Stop, err error)
 		l.state = atEffect
 		return nil
 	case stop.Reason != sandbox.Returned:
-		l.current.Ended = endedBy(stop.Reason)
+		l.current.end(endedBy(stop.Reason))
 		r.limit(l, *stop)
 		return nil
 	default:
@@ -127,8 +164,8 @@ func endedBy(reason sandbox.Reason) string {
 	}
 }
 
-// returned goes on after Handle: goroutines that it left, then the offset
-// commit, or none after an error.
+// returned goes on after a function of the submission: goroutines that it left,
+// then what the entry does, such as the offset commit.
 func (r *run) returned(ctx context.Context, l *lane) error {
 	leak, stop, err := l.proc.drain(ctx)
 	switch {
@@ -138,23 +175,26 @@ func (r *run) returned(ctx context.Context, l *lane) error {
 		r.leaked(l, *leak)
 		return nil
 	case stop.Reason != sandbox.Returned:
-		l.current.Ended = endedBy(stop.Reason)
+		l.current.end(endedBy(stop.Reason))
 		r.limit(l, *stop)
 		return nil
 	}
-	text := "Handle returns nil."
-	if l.proc.last.result.Failed {
-		text = "Handle returns an error: " + ledger.Shorten(l.proc.last.result.Text, 200)
+	w, failed := l.current, l.proc.last.result.Failed
+	text := w.function() + " returns nil."
+	switch {
+	case failed:
+		text = w.function() + " returns an error: " + ledger.Shorten(l.proc.last.result.Text, 200)
+	case w.task.Kind == abi.StartOffset:
+		text = fmt.Sprintf("StartOffset returns %d.", l.proc.last.result.Offset)
 	}
 	if r.ledger.OpenTransactions(l.proc.name) > 0 {
 		text += " A transaction is still open."
 	}
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Return, Text: text})
-	if l.proc.last.result.Failed {
-		l.current.Ended = "returned an error"
-		l.state, l.backoff = idle, true
-		return nil
+	if failed {
+		w.end("returned an error")
 	}
-	l.state = committing
+	l.backoff = failed
+	l.state = r.entry.returned(r, l, w, failed)
 	return nil
 }

@@ -27,7 +27,13 @@ type template func(e *evidence) *story
 
 // explain picks the first template that fits. Templates that claim more come
 // first; when none fits, the general sentences say only what the schedule did.
+//
+// The templates speak of a handler that is given one record at a time and calls
+// a database: for other entries there are the general sentences.
 func explain(r *result, f failure) story {
+	if !r.single {
+		return general(r, f)
+	}
 	e := newEvidence(r, f)
 	for _, t := range templatesFor(r, f) {
 		if s := t(e); s != nil {
@@ -68,12 +74,19 @@ func general(r *result, f failure) story {
 	if cause == "" {
 		return story{
 			short: "it happens without any fault",
-			text:  "It happens without any fault: each record was delivered once and its offset committed.",
+			text:  "It happens without any fault: each record was delivered once" + committedToo(r) + ".",
 			acts:  outermost(r, f),
 		}
 	}
 	all := cause + consequence(r, f.kind)
 	return story{short: all, text: capital(all) + ".", acts: outermost(r, f)}
+}
+
+func committedToo(r *result) string {
+	if !r.single && r.commit() < 0 {
+		return ""
+	}
+	return " and its offset committed"
 }
 
 // problemStory is that of a limit: the message says it, and the cause when there

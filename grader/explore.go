@@ -44,8 +44,14 @@ func (x *explorer) explore(ctx context.Context) error {
 
 func (x *explorer) explorePhases(ctx context.Context) error {
 	x.found, x.hash = newFound(), trace.NewHash()
-	x.plans.Seed = x.exerciseSeed()
+	x.plans = x.whatIsKnown()
 	for _, phase := range x.phases() {
+		if why := leftOut(x.sub.exercise.Entry, x.sub.exercise.Produces())[phase]; why != "" {
+			c := verdict.Coverage{Phase: phase, LeftOut: why}
+			x.verdict.Coverage = append(x.verdict.Coverage, c)
+			x.report(Progress{Stage: Exploring, Coverage: &c})
+			continue
+		}
 		results, complete, err := x.runPhase(ctx, phase)
 		if err != nil {
 			return err
@@ -72,6 +78,16 @@ func (x *explorer) explorePhases(ctx context.Context) error {
 	return nil
 }
 
+// whatIsKnown is what the exercise says about plans.
+func (x *explorer) whatIsKnown() schedule.Facts {
+	e := x.sub.exercise
+	_, without := leftOut(e.Entry, e.Produces())[schedule.ProducerDuplicate]
+	return schedule.Facts{
+		Batches: e.Entry == "batch", OwnOffsets: e.Entry == "offsets", Seed: x.exerciseSeed(),
+		NoCopies: without || e.Phases != nil && !slices.Contains(e.Phases, schedule.ProducerDuplicate),
+	}
+}
+
 // exerciseSeed is fixed for a version of an exercise: the random phase runs the
 // same schedules for everybody.
 func (x *explorer) exerciseSeed() uint64 {
@@ -90,18 +106,15 @@ func (x *explorer) learn(phase string, results []*result) {
 		for _, e := range results[0].effects {
 			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
 		}
-		all := results[len(results)-1]
-		x.plans.AllEffects = len(all.effects)
-		if own := len(x.plans.Effects); all.problem == nil && own < len(all.effects) && x.kinds() > 1 {
-			for _, e := range all.effects[own:] {
+		other := results[len(results)-1]
+		x.plans.Commit, x.plans.OtherEffects, x.plans.OtherCommit = results[0].commit(), len(other.effects), other.commit()
+		if own := len(x.plans.Effects); !x.plans.Batches && other.problem == nil && own < len(other.effects) && x.kinds() > 1 {
+			for _, e := range other.effects[own:] {
 				x.plans.Others = append(x.plans.Others, schedule.Effect{Durable: e.durable})
 			}
 		}
 	case schedule.CrashPoints:
-		for _, r := range results {
-			if r.schedule.Set != schedule.One {
-				continue
-			}
+		for _, r := range results[:min(len(results), len(x.plans.Effects)+1)] { // those over the base with nothing but the crash
 			a := schedule.Aftermath{Effects: len(r.effects)}
 			if r.crash != nil {
 				a.State = r.crash.state

@@ -13,6 +13,7 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader/cluster/bubble"
 	"redeliver/grader/cluster/members"
+	"redeliver/grader/guest/abi"
 	"redeliver/grader/invariant"
 	"redeliver/grader/ledger"
 	"redeliver/grader/sandbox"
@@ -67,7 +68,7 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 	}
 	g := &groupRun{run: &run{
 		world: w, schedule: s, options: o, set: set, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
-		out: &result{schedule: s, set: set, positions: o.positions},
+		out: &result{schedule: s, set: set, positions: o.positions, single: w.sub.single()}, entry: records{}, // the members poll and commit
 	}}
 	// Snapshots and guests are made out here: they outlive the bubble.
 	for _, name := range []string{"A", "B"} {
@@ -130,7 +131,7 @@ func (g *groupRun) play(ctx context.Context, sc members.Scenario, at int) error 
 	g.events = story.Events
 	if story.Stuck && g.out.problem == nil && len(g.parts) > 0 {
 		last := g.parts[len(g.parts)-1]
-		g.stuck(last.lane, last.d)
+		g.stuck(last.lane, last.lane.current)
 	}
 	return nil
 }
@@ -152,11 +153,8 @@ func (g *groupRun) handle(ctx context.Context, md *members.Delivery) error {
 // deliverTo gives a record to the guest. refused is what the handler answers, err
 // why it could not.
 func (g *groupRun) deliverTo(ctx context.Context, md *members.Delivery) (refused, err error) {
-	p, err := g.begin(md.Instance, md.Attempt, md.Record)
-	if err != nil {
-		return nil, err
-	}
-	stop, err := p.lane.proc.start(ctx, p.d)
+	p := g.beginPart(md.Instance, md.Attempt, md.Record)
+	stop, err := p.lane.proc.start(ctx, p.lane.current.task)
 	for err == nil && stop == nil {
 		g.keepTime()
 		if err := g.await(md, p); err != nil {
@@ -172,21 +170,22 @@ func (g *groupRun) deliverTo(ctx context.Context, md *members.Delivery) (refused
 	return g.ended(ctx, p, stop)
 }
 
-func (g *groupRun) begin(instance string, attempt int, rec *kgo.Record) (*part, error) {
+func (g *groupRun) beginPart(instance string, attempt int, rec *kgo.Record) *part {
 	l := g.lanes[0]
 	if instance == "B" {
 		l = g.lanes[1]
 	}
-	event, err := g.set.eventAt(rec.Topic, rec.Partition, rec.Offset)
-	if err != nil {
-		return nil, err
+	w := &work{task: abi.Task{Kind: abi.Handle, NoPositions: !g.positions}, attempt: attempt}
+	if g.sub.exercise.Entry == "batch" { // the members of a scenario take records one by one
+		w.task.Kind = abi.HandleBatch
 	}
-	d := g.deliveryOf(rec, event.ID, attempt, l)
-	l.current, l.busy = d, 0
+	d := deliveryOf(rec, g.set, attempt, l)
+	w.deliveries, w.task.Records = []*delivery{d}, []abi.Record{d.record}
+	l.current, l.busy = w, 0
 	p := &part{d: d, lane: l, pieces: make([][]verdict.Step, 1)}
 	g.parts = append(g.parts, p)
 	g.out.deliveries = append(g.out.deliveries, d)
-	return p, nil
+	return p
 }
 
 // longestSleep is how much of a guest's sleep the group sees: more than Kafka's
@@ -370,7 +369,10 @@ func (g *groupRun) stepFor(e members.Event, p *part) verdict.Step {
 		s.Event, s.Decisive, s.Text = trace.Fault, true, text
 		return s
 	}
-	where := g.partitions()[0].String()
+	where, function := g.partitions()[0].String(), "Handle"
+	if p != nil && p.lane.current != nil {
+		function = p.lane.current.function()
+	}
 	switch e.Kind {
 	case members.Joined:
 		s.Text = e.Instance + " joins the group."
@@ -393,9 +395,9 @@ func (g *groupRun) stepFor(e members.Event, p *part) verdict.Step {
 	case members.Waits:
 		s.Text = e.Instance + " waits for the lock of the other instance."
 	case members.Returned:
-		s.Event, s.Text = trace.Return, "Handle returns nil."
+		s.Event, s.Text = trace.Return, function+" returns nil."
 		if e.Err != "" {
-			s.Text = "Handle returns an error: " + e.Err
+			s.Text = function + " returns an error: " + e.Err
 		}
 	case members.CommitAccepted:
 		s.Event, s.Text = trace.CommitOffset, fmt.Sprintf("Commits offset %d of %s to Kafka.", e.Offset, where)

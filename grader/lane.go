@@ -19,7 +19,7 @@ type lane struct {
 
 	member  *cluster.Member // nil: a simple consumer
 	fenced  bool            // the partitions belong to another instance now
-	current *delivery
+	current *work
 	busy    int  // SQLITE_BUSY answers in a row
 	backoff bool // it returned an error last
 }
@@ -70,6 +70,7 @@ func (r *run) startProcess(ctx context.Context, l *lane) error {
 	if err := l.proc.begin(ctx, snap, r.live); err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
+	r.entry.started(l)
 	if l.life > 1 {
 		r.rec.Add(verdict.Step{Lane: name, Event: trace.Restart, Text: fmt.Sprintf("A new process starts as %s: empty memory.", name)})
 	}

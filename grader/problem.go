@@ -11,15 +11,15 @@ import (
 	"redeliver/grader/verdict"
 )
 
-// leaked ends the schedule: a goroutine used the database after Handle had
+// leaked ends the schedule: a goroutine made a call after the function had
 // returned, so the offset of unfinished work may be committed.
 func (r *run) leaked(l *lane, q request) {
-	l.current.Ended = "returned before its work was done"
+	l.current.end("returned before its work was done")
 	text, file, line := "a call", "", 0
 	if e, err := readEffect(q); err == nil {
 		text, file, line = label(e), e.position().File, e.position().Line
 	}
-	text = fmt.Sprintf("After Handle had returned, a goroutine that it had started went on with %s.", text)
+	text = fmt.Sprintf("After %s had returned, a goroutine that it had started went on with %s.", l.current.function(), text)
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Leak, Text: text, File: file, Line: line, Decisive: true})
 	r.out.problem = &problem{kind: verdict.Leaked, text: text, file: file, line: line}
 }
@@ -40,15 +40,17 @@ func (r *run) limit(l *lane, stop sandbox.Stop) {
 }
 
 // stuck ends the schedule: the record came again and again and its offset was
-// never committed.
-func (r *run) stuck(l *lane, d *delivery) {
-	what := fmt.Sprintf("offset %d", d.Offset)
-	object := ""
-	if e, ok := r.set.events[d.eventID]; ok {
-		what, object = nameOf(e), nameOf(e)
+// never committed, or another function answered an error each time.
+func (r *run) stuck(l *lane, w *work) {
+	what, object := w.what(r.set)
+	text := fmt.Sprintf("%s was called %d times and returned an error each time. The last one: ", what, maxAttempts)
+	if len(w.deliveries) > 0 {
+		text = fmt.Sprintf("%s was delivered %d times and its offset was never committed. The last error of %s: ", what, maxAttempts, w.function())
+		if r.sub.exercise.Entry == "offsets" {
+			text = fmt.Sprintf("%s was delivered %d times and never got through. The last error of %s: ", what, maxAttempts, w.function())
+		}
 	}
-	text := fmt.Sprintf("%s was delivered %d times and its offset was never committed. The last error of Handle: %s", what, maxAttempts,
-		sentence(ledger.Shorten(l.proc.last.result.Text, 200)))
+	text += sentence(ledger.Shorten(l.proc.last.result.Text, 200))
 	if r.refused != "" {
 		text += " " + r.refused
 	}
@@ -62,4 +64,11 @@ func sentence(s string) string {
 		return "it has no text."
 	}
 	return strings.TrimRight(s, ".") + "."
+}
+
+// restless ends the schedule: Relay has sent something in every call.
+func (r *run) restless(l *lane) {
+	text := fmt.Sprintf("Relay was called %d times and sent something each time: it does not come to rest.", maxRelays(r.set)+1)
+	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: text, Decisive: true})
+	r.out.problem = &problem{kind: verdict.Stuck, text: text}
 }

@@ -83,10 +83,10 @@ func (p *process) begin(ctx context.Context, snap *sandbox.Snapshot, live bool) 
 	return err
 }
 
-// start hands the process a record and runs it to its first effect. The result is
-// nil while it waits at an effect, else how the handler ended.
-func (p *process) start(ctx context.Context, d *delivery) (*sandbox.Stop, error) {
-	return p.feed(ctx, handed, abi.AppendTask(nil, abi.Task{Records: []abi.Record{d.record}, NoPositions: d.noPositions}))
+// start gives the process a task and runs it to its first effect. The result is
+// nil while it waits at an effect, else how the submission's function ended.
+func (p *process) start(ctx context.Context, task abi.Task) (*sandbox.Stop, error) {
+	return p.feed(ctx, handed, abi.AppendTask(nil, task))
 }
 
 // answer lets the process go on to its next effect or its end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"maps"
+	"slices"
 
 	"redeliver/grader/guest/abi"
 	"redeliver/grader/invariant"
@@ -15,10 +16,9 @@ import (
 // delivery is one time that a record is handed to the handler.
 type delivery struct {
 	verdict.Delivery
-	record      abi.Record
-	noPositions bool
-	eventID     string
-	step        int // of the timeline, from 1
+	record  abi.Record
+	eventID string
+	step    int // of the timeline, from 1
 }
 
 // done is an effect that took place, for plans and sentences.
@@ -37,6 +37,7 @@ type done struct {
 type result struct {
 	schedule   schedule.Schedule
 	positions  bool // the steps have the candidate's lines
+	single     bool // one record at a time, and effects on the database only
 	steps      []verdict.Step
 	effects    []done
 	deliveries []*delivery
@@ -74,6 +75,12 @@ func (r *result) lanes() []schedule.Step {
 		steps[i] = e.Step
 	}
 	return steps
+}
+
+// commit is the place of the first offset commit among the effects; -1 when there
+// was none.
+func (r *result) commit() int {
+	return slices.IndexFunc(r.effects, func(e done) bool { return e.offset })
 }
 
 // judge runs the exercise's invariants, unless the schedule ended before its

@@ -29,6 +29,7 @@ type run struct {
 	options
 	set   *recordSet
 	group *cluster.Consumer
+	entry entry
 	rec   trace.Recorder
 	out   *result
 
@@ -66,7 +67,10 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 	}
 	r := &run{
 		world: w, schedule: s, options: o, set: set, group: w.consumer(set), attempts: map[string]int{},
-		fired: map[schedule.Deviation]bool{}, out: &result{schedule: s, set: set, positions: o.positions},
+		fired: map[schedule.Deviation]bool{}, out: &result{schedule: s, set: set, positions: o.positions, single: w.sub.single()},
+	}
+	if r.entry, err = newEntry(w.sub.exercise.Entry); err != nil {
+		return nil, err
 	}
 	for _, step := range set.produced {
 		r.rec.Add(step)
@@ -84,7 +88,7 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 // consume lets the instances go on, one effect at a time, until every record is
 // committed or a problem ends the schedule.
 func (r *run) consume(ctx context.Context) error {
-	if err := r.begin(ctx); err != nil {
+	if err := r.open(ctx); err != nil {
 		return err
 	}
 	for r.out.problem == nil {
@@ -105,7 +109,7 @@ func (r *run) consume(ctx context.Context) error {
 		}
 		l := r.pick()
 		if l == nil {
-			if again, err := r.rewind(ctx); err != nil || !again {
+			if again, err := r.goOn(ctx); err != nil || !again {
 				return errors.Join(err, r.unfired())
 			}
 			continue
@@ -121,10 +125,10 @@ func (r *run) consume(ctx context.Context) error {
 	return nil
 }
 
-// begin starts the instances: A with every partition, or A and B with one each.
+// open starts the instances: A with every partition, or A and B with one each.
 // A schedule that moves the partition needs real members, which the broker
 // fences; the others read as a simple consumer, which is faster.
-func (r *run) begin(ctx context.Context) error {
+func (r *run) open(ctx context.Context) error {
 	a := &lane{id: "A", parts: r.partitions()}
 	r.lanes = []*lane{a}
 	if r.schedule.Set == schedule.Two {
@@ -227,6 +231,15 @@ func (r *run) betweenRecords(ctx context.Context, l *lane) (happened bool, err e
 	if r.jump() {
 		return true, nil
 	}
+	if d, ok := r.due(schedule.Reassign); ok {
+		r.fired[d] = true
+		r.rec.Add(verdict.Step{
+			Event: trace.Fault, Decisive: true,
+			Text: fmt.Sprintf("A rebalance takes the partition from %s and gives it back.", l.proc.name),
+		})
+		r.entry.started(l)
+		return true, nil
+	}
 	if d, ok := r.due(schedule.Crash); ok && l == r.active {
 		r.fired[d] = true
 		return true, r.crash(ctx, l, "")
@@ -300,6 +313,15 @@ func (r *run) rebalance(ctx context.Context, l *lane) error {
 	r.lanes = append(r.lanes, b)
 	r.active = b
 	return r.startProcess(ctx, b)
+}
+
+// goOn is asked when no instance has anything left: is there more after all?
+func (r *run) goOn(ctx context.Context) (again bool, err error) {
+	if l := r.entry.settle(r); l != nil {
+		l.state = idle
+		return true, nil
+	}
+	return r.rewind(ctx)
 }
 
 // rewind puts the group back to the start when everything is done and the

@@ -27,7 +27,7 @@ func (r *run) step(ctx context.Context, l *lane) error {
 		return nil //nolint:nilerr // it is the submission's, and the schedule ends with it
 	}
 	at := e.position()
-	eff := done{label: label(e), instance: l.proc.name, attempt: l.current.Attempt, Step: r.stepOf(l)}
+	eff := done{label: label(e), instance: l.proc.name, attempt: l.current.attempt, Step: r.stepOf(l)}
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line})
 	eff.step = r.rec.Last().Step
 	out, err := r.performWithFaults(ctx, l, e, &eff)
@@ -35,7 +35,7 @@ func (r *run) step(ctx context.Context, l *lane) error {
 	var limit *ledger.LimitError
 	if errors.As(err, &limit) {
 		l.proc.kill()
-		l.current.Ended = "was stopped"
+		l.current.end("was stopped")
 		r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text, File: at.File, Line: at.Line})
 		r.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: at.File, line: at.Line, wall: true}
 		return nil
@@ -71,6 +71,8 @@ func (r *run) performWithFaults(ctx context.Context, l *lane, e effect, eff *don
 	if err != nil {
 		return outcome{}, err
 	}
+	l.current.changed = l.current.changed || len(out.changes) > 0
+	l.current.sent = l.current.sent || e.event() == trace.Send
 	eff.Reads, eff.Writes, eff.durable = out.access.Reads, out.access.Writes, out.access.Durable
 	if d, ok := r.due(schedule.Lose); ok && out.access.Durable {
 		r.fired[d] = true
@@ -102,10 +104,10 @@ func (r *run) show(out outcome) {
 
 // commitOffset is the consumer's own effect: the last of a delivery.
 func (r *run) commitOffset(ctx context.Context, l *lane) error {
-	d, p := l.current, partition{l.current.record.Topic, l.current.record.Partition}
-	next := d.Offset + 1
+	w, p := l.current, l.current.partition()
+	next := w.next()
 	name := "offsets:" + p.String()
-	eff := done{label: offsetCommit, instance: l.proc.name, attempt: d.Attempt, offset: true, durable: true, Step: r.stepOf(l)}
+	eff := done{label: offsetCommit, instance: l.proc.name, attempt: w.attempt, offset: true, durable: true, Step: r.stepOf(l)}
 	eff.Writes = []string{name}
 	step := verdict.Step{Lane: l.proc.name, Event: trace.CommitOffset, Text: fmt.Sprintf("Commits offset %d of %s to Kafka.", next, p)}
 	var consumer interface {
@@ -125,7 +127,7 @@ func (r *run) commitOffset(ctx context.Context, l *lane) error {
 		eff.durable = false
 		step.Event, step.Decisive = trace.Fault, true
 		step.Text = fmt.Sprintf("%s commits offset %d; the broker refuses: UNKNOWN_MEMBER_ID, the partition belongs to another instance.", l.proc.name, next)
-		d.Ended = "finished after its partition had moved; its offset commit was refused"
+		w.end("finished after its partition had moved; its offset commit was refused")
 		l.state = finished
 		commit = func(ctx context.Context, topic string, part int32, offset int64) error {
 			if err := consumer.Commit(ctx, topic, part, offset); !errors.Is(err, kerr.UnknownMemberID) {
@@ -137,16 +139,16 @@ func (r *run) commitOffset(ctx context.Context, l *lane) error {
 		r.fired[fail], eff.fault, eff.durable = true, schedule.Fail, false
 		step.Event, step.Decisive = trace.Fault, true
 		step.Text = "The offset commit fails: the group is rebalancing, nothing is stored."
-		d.Ended = "handled; the offset commit was not stored"
+		w.end("handled; the offset commit was not stored")
 		commit = consumer.RefuseCommit
 	case losing:
 		r.fired[lose], eff.fault = true, schedule.Lose
 		step.Event, step.Decisive = trace.Fault, true
 		step.Text = fmt.Sprintf("Commits offset %d of %s; the broker stores it, the answer is lost.", next, p)
-		d.Ended = "committed; the answer was lost"
+		w.end("committed; the answer was lost")
 		commit = consumer.LoseCommitReply
 	default:
-		d.Ended = "committed"
+		w.end("committed")
 	}
 	r.rec.Add(step)
 	eff.step = r.rec.Last().Step

@@ -16,6 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"modernc.org/sqlite"
 
+	"redeliver/grader/cluster"
 	"redeliver/grader/guest/abi"
 )
 
@@ -27,6 +28,7 @@ type host struct {
 	conns   map[uint64]driver.Conn
 	txs     map[uint64]driver.Tx
 	task    abi.Task
+	outputs *cluster.Outputs // nil: nothing can be produced
 	ret     abi.Return
 	pending []byte // the reply that did not fit
 	calls   []string
@@ -102,6 +104,10 @@ func (h *host) call(op uint32, in []byte) (out []byte) {
 		m := r.EndRequest()
 		h.note("rollback", m.At)
 		return abi.AppendError(nil, abi.ErrorOf(h.txs[m.Conn].Rollback()))
+	case abi.OpProduce:
+		m := r.Produce()
+		h.note("produce", m.At)
+		return abi.AppendProduceReply(nil, h.produce(m))
 	case abi.OpCloseConn:
 		m := r.EndRequest()
 		if err := h.conns[m.Conn].Close(); err != nil {

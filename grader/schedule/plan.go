@@ -33,13 +33,25 @@ func Phases() []string {
 	}
 }
 
-// Facts are what plans are made from: what earlier runs of this handler showed.
+// Facts are what plans are made from: what is known of the exercise, and what
+// earlier runs of this handler showed.
 type Facts struct {
-	// Effects of the run over the set One without deviations, the last of them
-	// the offset commit. Durable ones can lose their reply.
+	// Batches says that several records of a partition come at once: phases with
+	// one fault then run over the set All instead of One.
+	Batches bool
+	// OwnOffsets says that nobody commits to Kafka.
+	OwnOffsets bool
+	// NoCopies says that a producer's copy counts as a new record, because
+	// nothing in it could tell.
+	NoCopies bool
+	// Effects of the run over Base without deviations. Durable ones can lose
+	// their reply.
 	Effects []Effect
-	// AllEffects is how many effects the run over the set All had.
-	AllEffects int
+	// Commit is the place of the first offset commit among Effects; -1 without.
+	Commit int
+	// OtherEffects and OtherCommit are the same, their number only, of the last
+	// run of the happy path: over the set All, and over One for batches.
+	OtherEffects, OtherCommit int
 	// Others are the effects of that run behind those of the first record, when
 	// the records are of more than one kind: what the handler does with a record
 	// that it cannot decode is not seen in a run with a good one. Empty when all
@@ -64,51 +76,69 @@ type Aftermath struct {
 	Effects int
 }
 
+// Base is the set over which the phases with one fault run.
+func (f Facts) Base() Set {
+	if f.Batches {
+		return All
+	}
+	return One
+}
+
 // Plan lists the schedules of a phase, except those of Interleavings, which are
 // found one by one, see dpor.go. complete says that the plan covers what the
 // phase promises; false means sampled.
 func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
-	last := len(f.Effects) - 1
+	last, base := len(f.Effects)-1, f.Base()
 	var sets []Schedule
 	complete = true
 	switch phase {
 	case HappyPath: // twice the same: it must give the same trace twice
-		sets = []Schedule{on(One), on(One), on(All)}
-	case Redelivery: // to the same process, to a fresh one
-		sets = []Schedule{on(One, Deviation{last, Fail}), on(One, Deviation{last, Fail}, Deviation{last + 1, Crash})}
+		other := All
+		if f.Batches {
+			other = One
+		}
+		sets = []Schedule{on(base), on(base), on(other)}
+	case Redelivery:
+		sets = redeliveries(f)
 	case ProducerDuplicate:
 		sets = []Schedule{on(Copy), on(CopyProtected)}
 	case CrashPoints:
-		sets = append(each(0, last+1, func(at int) Schedule { return on(One, Deviation{at, Crash}) }), f.others(Crash)...)
+		sets = each(0, last+1, func(at int) Schedule { return on(base, Deviation{at, Crash}) })
+		if f.Batches { // and what comes again comes in other batches
+			sets = append(sets, each(0, last, func(at int) Schedule { return on(base, Deviation{at, Crash}, Deviation{at, Split}) })...)
+		}
+		sets = append(sets, f.others(Crash)...)
 	case Zombie:
-		sets = each(0, last, func(at int) Schedule { return on(One, Deviation{at, Rebalance}) })
+		sets = each(0, last, func(at int) Schedule { return on(base, Deviation{at, Rebalance}) })
 	case TransientErrors:
-		sets = append(each(0, last, func(at int) Schedule { return on(One, Deviation{at, Fail}) }), f.others(Fail)...)
+		sets = append(each(0, last, func(at int) Schedule { return on(base, Deviation{at, Fail}) }), f.others(Fail)...)
 	case LostReplies:
 		for at, e := range f.Effects {
 			if e.Durable {
-				sets = append(sets, on(One, Deviation{at, Lose}))
+				sets = append(sets, on(base, Deviation{at, Lose}))
 			}
 		}
 		sets = append(sets, f.others(Lose)...)
 	case TwoRecords: // one preemption
-		sets = append([]Schedule{on(Two)}, each(1, last, func(at int) Schedule { return on(Two, Deviation{at, Switch}) })...)
+		sets = append([]Schedule{on(Two)}, each(1, f.ofOne()-1, func(at int) Schedule { return on(Two, Deviation{at, Switch}) })...)
 	case DoubleCrash:
 		sets, complete = doubleCrashes(f)
 	case CrashAndInterleave:
 		sets, complete = crashesBesideZombies(f)
 	case ClockJumps:
-		sets = clockJumps(last)
+		sets = clockJumps(f)
 	case RewindPhase:
 		sets = []Schedule{
-			on(One, Deviation{last + 1, Rewind}),
-			on(One, Deviation{last + 1, JumpDay}, Deviation{last + 1, Rewind}),
-			on(One, Deviation{last + 1, JumpWeek}, Deviation{last + 1, Rewind}),
-			on(All, Deviation{f.AllEffects, Rewind}),
+			on(base, Deviation{last + 1, Rewind}),
+			on(base, Deviation{last + 1, JumpDay}, Deviation{last + 1, Rewind}),
+			on(base, Deviation{last + 1, JumpWeek}, Deviation{last + 1, Rewind}),
+		}
+		if !f.Batches {
+			sets = append(sets, on(All, Deviation{f.OtherEffects, Rewind}))
 		}
 	case Cluster: // paused before its first and before its last call
 		for _, scenario := range Scenarios() {
-			sets = append(sets, on(All, Deviation{max(last, 1), scenario}))
+			sets = append(sets, on(All, Deviation{max(f.ofOne()-1, 1), scenario}))
 			if scenario == Evicted || scenario == SessionEnds {
 				sets = append(sets, on(All, Deviation{1, scenario}))
 			}
@@ -120,6 +150,28 @@ func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
 		sets[i].Phase, sets[i].Database = phase, database
 	}
 	return sets, complete
+}
+
+// ofOne is the number of effects of a run over One.
+func (f Facts) ofOne() int {
+	if f.Batches {
+		return f.OtherEffects
+	}
+	return len(f.Effects)
+}
+
+// redeliveries lets records come again to the same process and to a fresh one.
+func redeliveries(f Facts) []Schedule {
+	last, base := len(f.Effects)-1, f.Base()
+	if f.OwnOffsets {
+		return []Schedule{on(base, Deviation{last + 1, Reassign}), on(base, Deviation{last + 1, Crash})}
+	}
+	again := Deviation{f.Commit, Fail}
+	sets := []Schedule{on(base, again), on(base, again, Deviation{f.Commit + 1, Crash})}
+	if f.Batches { // in smaller batches, and in a larger one than at first
+		sets = append(sets, on(base, again, Deviation{f.Commit + 1, Split}), on(base, Deviation{0, Split}, Deviation{f.OtherCommit, Fail}))
+	}
+	return sets
 }
 
 func on(set Set, d ...Deviation) Schedule { return Schedule{Set: set, Deviations: d} }
@@ -157,7 +209,7 @@ func doubleCrashes(f Facts) (all []Schedule, complete bool) {
 		}
 		seen[a.State] = true
 		for second := at + 1; second < a.Effects; second++ {
-			all = append(all, on(One, Deviation{at, Crash}, Deviation{second, Crash}))
+			all = append(all, on(f.Base(), Deviation{at, Crash}, Deviation{second, Crash}))
 		}
 	}
 	return cut(all)
@@ -170,8 +222,8 @@ func crashesBesideZombies(f Facts) (all []Schedule, complete bool) {
 	for at, total := range f.AfterRebalance {
 		for second := at + 1; second < at+max(total-own, 0)+1; second++ {
 			all = append(all,
-				on(One, Deviation{at, Rebalance}, Deviation{second, Crash}),
-				on(One, Deviation{at, Rebalance}, Deviation{second, Crash}, Deviation{second, Switch}))
+				on(f.Base(), Deviation{at, Rebalance}, Deviation{second, Crash}),
+				on(f.Base(), Deviation{at, Rebalance}, Deviation{second, Crash}, Deviation{second, Switch}))
 		}
 	}
 	return cut(all)
@@ -190,16 +242,23 @@ func cut(all []Schedule) (kept []Schedule, complete bool) {
 
 // clockJumps lets time pass where a record comes again, and between any two
 // effects.
-func clockJumps(last int) []Schedule {
+func clockJumps(f Facts) []Schedule {
+	last, base := len(f.Effects)-1, f.Base()
 	var all []Schedule
 	for _, jump := range []Action{JumpDay, JumpWeek} {
-		all = append(all,
-			on(One, Deviation{last, Fail}, Deviation{last + 1, jump}),
-			on(Copy, Deviation{last + 1, jump}))
+		if f.OwnOffsets {
+			all = append(all, on(base, Deviation{last + 1, jump}, Deviation{last + 1, Crash}))
+		} else {
+			all = append(all, on(base, Deviation{f.Commit, Fail}, Deviation{f.Commit + 1, jump}))
+		}
+		if !f.NoCopies {
+			all = append(all, on(Copy, Deviation{f.ofOne(), jump}))
+		}
 	}
 	// An attempt that came to nothing, and the next one a day later.
-	all = append(all, on(One, Deviation{max(last-1, 0), JumpDay}, Deviation{max(last-1, 0), Crash}))
-	return append(all, each(1, last, func(at int) Schedule { return on(One, Deviation{at, JumpWeek}) })...)
+	before := max(last-1, 0)
+	all = append(all, on(base, Deviation{before, JumpDay}, Deviation{before, Crash}))
+	return append(all, each(1, last, func(at int) Schedule { return on(base, Deviation{at, JumpWeek}) })...)
 }
 
 // randomSchedules is how many the random phase runs.
@@ -209,10 +268,13 @@ const randomSchedules = 24
 // the phases that enumerate.
 func random(f Facts) []Schedule {
 	r := rand.New(rand.NewPCG(f.Seed, 0x72616e646f6d)) //nolint:gosec // it must repeat
-	own := len(f.Effects)
+	own := f.ofOne()
 	var all []Schedule
 	for range randomSchedules {
 		s := on([]Set{All, Copies, Copies, Two}[r.IntN(4)])
+		if f.NoCopies && s.Set == Copies {
+			s.Set = All
+		}
 		for range 1 + r.IntN(3) {
 			d := Deviation{r.IntN(3 * own), []Action{Crash, Crash, Fail, Lose, Rebalance, Switch, JumpDay}[r.IntN(7)]}
 			if d.Do == Rebalance && (s.Set == Two || s.Has(Rebalance)) {

@@ -60,6 +60,12 @@ const (
 	Cooperative  Action = "cooperative-rebalance"
 	MemberCrash  Action = "crash-of-a-member"
 	LostAnswer   Action = "lost-commit-answer"
+	// Split makes the next poll take one record only: what comes again comes in
+	// other batches than before. It does nothing where records come one by one.
+	Split Action = "split"
+	// Reassign takes the partitions of an instance with nothing in hand and gives
+	// them back: it asks where to start.
+	Reassign Action = "reassign"
 	// Rewind puts the group back to the first offset after everything has been
 	// committed.
 	Rewind Action = "rewind"
@@ -67,7 +73,7 @@ const (
 
 // actions in the order in which several at one effect happen.
 func actions() []Action {
-	return append([]Action{JumpDay, JumpWeek, Rewind, Rebalance, Crash, Fail, Lose, Switch}, Scenarios()...)
+	return append([]Action{JumpDay, JumpWeek, Rewind, Reassign, Rebalance, Crash, Split, Fail, Lose, Switch}, Scenarios()...)
 }
 
 // Scenarios are the actions of the phase cluster.

@@ -20,7 +20,7 @@ func TestPlan(t *testing.T) {
 		Effects:        []schedule.Effect{{}, {Durable: true}, {Durable: true}},
 		AfterCrash:     []schedule.Aftermath{{State: [32]byte{1}, Effects: 3}, {State: [32]byte{1}, Effects: 4}, {State: [32]byte{2}, Effects: 4}},
 		AfterRebalance: []int{5},
-		AllEffects:     9,
+		OtherEffects:   9, Commit: 2,
 	}
 	for _, tc := range []struct {
 		phase string
@@ -51,6 +51,52 @@ func TestPlan(t *testing.T) {
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" || !complete {
 			t.Errorf("%s, complete %v (-want +got):\n%s", tc.phase, complete, diff)
+		}
+	}
+}
+
+// Batches come again in other batches; a submission that keeps its own offsets is
+// asked for them; where a copy is a new record, there is none.
+func TestPlanForEntries(t *testing.T) {
+	t.Parallel()
+	batch := schedule.Facts{Batches: true, Effects: make([]schedule.Effect, 5), Commit: 4, OtherEffects: 3, OtherCommit: 2}
+	offsets := schedule.Facts{OwnOffsets: true, NoCopies: true, Effects: make([]schedule.Effect, 3), Commit: -1, OtherEffects: 7, Seed: 1}
+	relay := schedule.Facts{Effects: make([]schedule.Effect, 6), Commit: 2, OtherEffects: 11}
+	for _, tc := range []struct {
+		name  string
+		facts schedule.Facts
+		phase string
+		want  []string
+	}{
+		{"batch", batch, schedule.HappyPath, []string{"all", "all", "one"}},
+		{"batch", batch, schedule.Redelivery, []string{"all fail@4", "all fail@4 crash@5", "all fail@4 split@5", "all split@0 fail@2"}},
+		{"batch", batch, schedule.CrashPoints, []string{
+			"all crash@0", "all crash@1", "all crash@2", "all crash@3", "all crash@4", "all crash@5",
+			"all crash@0 split@0", "all crash@1 split@1", "all crash@2 split@2", "all crash@3 split@3", "all crash@4 split@4",
+		}},
+		{"batch", batch, schedule.TwoRecords, []string{"two", "two switch@1", "two switch@2"}},
+		{"offsets", offsets, schedule.Redelivery, []string{"one reassign@3", "one crash@3"}},
+		{"offsets", offsets, schedule.ClockJumps, []string{
+			"one jump-25h@3 crash@3", "one jump-8d@3 crash@3", "one jump-25h@1 crash@1", "one jump-8d@1", "one jump-8d@2",
+		}},
+		{"relay", relay, schedule.Redelivery, []string{"one fail@2", "one fail@2 crash@3"}},
+	} {
+		var got []string
+		plan, _ := schedule.Plan(tc.phase, "sqlite", tc.facts)
+		for _, s := range plan {
+			got = append(got, s.String())
+			if _, err := schedule.Parse(s.String()); err != nil {
+				t.Error(err)
+			}
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s, %s (-want +got):\n%s", tc.name, tc.phase, diff)
+		}
+	}
+	plan, _ := schedule.Plan(schedule.Random, "sqlite", offsets)
+	for _, s := range plan {
+		if s.Set == schedule.Copies {
+			t.Errorf("%s has a copy", s)
 		}
 	}
 }

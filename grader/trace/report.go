@@ -149,13 +149,31 @@ func coverage(b *strings.Builder, v verdict.Verdict) {
 	}
 	b.WriteString("\n")
 	phases(b, "Complete:", v.Coverage, func(c verdict.Coverage) bool { return c.Complete })
-	phases(b, "Sampled:", v.Coverage, func(c verdict.Coverage) bool { return !c.Complete })
+	phases(b, "Sampled:", v.Coverage, func(c verdict.Coverage) bool { return !c.Complete && c.LeftOut == "" })
+	leftOut(b, v.Coverage)
 	b.WriteString("Not covered:\n")
 	for _, text := range NotCovered() {
 		b.WriteString("   " + text + "\n")
 	}
 	fmt.Fprintf(b, "\n%d schedules, %d ms in all (check %d, build %d, load %d, explore %d)\ntrace %s\n",
 		v.Schedules, v.Timings.Total, v.Timings.Check, v.Timings.Build, v.Timings.Load, v.Timings.Explore, v.TraceHash)
+}
+
+// leftOut lists the phases that make no sense for the kind of exercise.
+func leftOut(b *strings.Builder, all []verdict.Coverage) {
+	title := "Left out:\n"
+	for _, c := range all {
+		if c.LeftOut == "" {
+			continue
+		}
+		b.WriteString(title)
+		title = ""
+		head := fmt.Sprintf("   %-20s ", c.Phase)
+		for _, line := range wrap(c.LeftOut, textWidth-len(head)) {
+			b.WriteString(head + line + "\n")
+			head = strings.Repeat(" ", len(head))
+		}
+	}
 }
 
 func phases(b *strings.Builder, title string, all []verdict.Coverage, belongs func(verdict.Coverage) bool) {

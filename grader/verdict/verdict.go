@@ -106,7 +106,7 @@ type Step struct {
 	Step int `json:"step"` // from 1
 	// Lane is the instance that acted; empty for what happens to all of them.
 	Lane string `json:"lane"`
-	// Event is one of deliver, sql, commit-offset, return, crash, restart,
+	// Event is one of deliver, sql, send, commit-offset, return, crash, restart,
 	// produce, fault, output, limit, check.
 	Event    string   `json:"event"`
 	Text     string   `json:"text"`
@@ -122,6 +122,9 @@ type Coverage struct {
 	Schedules int    `json:"schedules"`
 	Failed    int    `json:"failed"`
 	Complete  bool   `json:"complete"` // false: sampled, or not finished
+	// LeftOut says why the phase makes no sense for the kind of exercise; nothing
+	// ran then.
+	LeftOut string `json:"left_out,omitempty"`
 }
 
 // Timings are wall-clock milliseconds. FirstResult is the time from the start

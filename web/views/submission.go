@@ -131,6 +131,9 @@ func (t *text) phaseLine(name string, c verdict.Coverage, ended bool) PhaseLine 
 	if !ended {
 		return PhaseLine{Text: t.name("phase", name), Sign: "…"}
 	}
+	if c.LeftOut != "" {
+		return PhaseLine{Done: true, Text: t.name("phase", name), Sign: "–"}
+	}
 	line := PhaseLine{Done: true, Sign: "✓", Text: t.count("submission.phase-line", c.Schedules, "Phase", t.name("phase", name), "Failed", c.Failed)}
 	if c.Failed > 0 {
 		line.Sign = "✗"
@@ -233,6 +236,9 @@ func (t *text) finding(f verdict.Finding, exercise string, source Source) Findin
 func (t *text) coverage(v verdict.Verdict) (ran []CoverageModel, skipped []string) {
 	seen := map[string]bool{}
 	for _, c := range v.Coverage {
+		if c.LeftOut != "" {
+			continue
+		}
 		seen[c.Phase] = true
 		extent := "submission.sampled"
 		if c.Complete {

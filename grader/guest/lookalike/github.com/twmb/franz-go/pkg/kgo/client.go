@@ -5,6 +5,7 @@ package kgo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -134,7 +135,7 @@ func (p promised) deliver() error {
 		size += len(h.Key) + len(h.Value)
 	}
 	if size > maxRecord {
-		return kerr.MessageTooLarge
+		return fmt.Errorf("%w (uncompressed_bytes=%d)", kerr.MessageTooLarge, size)
 	}
 	answer := host.Call(abi.OpProduce, func(b []byte) []byte { return abi.AppendProduce(b, m) })
 	reply := answer.ProduceReply()

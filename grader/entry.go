@@ -1,0 +1,95 @@
+package grader
+
+import (
+	"context"
+	"fmt"
+
+	"redeliver/grader/guest/abi"
+	"redeliver/grader/schedule"
+)
+
+// entry is how the harness and a submission work together in one schedule: which
+// function an instance calls next, and what follows when it has returned.
+type entry interface {
+	// next is what an instance with nothing in hand does; nil: nothing is left.
+	next(ctx context.Context, r *run, l *lane) (*work, error)
+	// returned hears of a call that returned nil, or an error when failed, and
+	// says what the instance does next: committing, or idle.
+	returned(r *run, l *lane, w *work, failed bool) laneState
+	// started hears of an instance that begins a life with empty memory, or whose
+	// partitions were assigned anew.
+	started(l *lane)
+	// settle is asked when no instance has anything left: an instance for which
+	// there is more after all, or nil.
+	settle(r *run) *lane
+}
+
+// newEntry returns the entry of an exercise, for one schedule.
+func newEntry(name string) (entry, error) {
+	switch name {
+	case "handler":
+		return records{}, nil
+	case "batch":
+		return batches{}, nil
+	case "offsets":
+		return &offsets{places: map[*lane]map[partition]int64{}, asked: map[partition]int{}}, nil
+	case "relay":
+		return &relay{}, nil
+	default:
+		return nil, fmt.Errorf("the harness does not run the entry %q", name)
+	}
+}
+
+// leftOut says which phases make no sense for an entry, and why.
+func leftOut(entry string, produces bool) map[string]string {
+	switch {
+	case entry == "offsets":
+		return map[string]string{
+			schedule.ProducerDuplicate: "a copy that the producer sends has an offset of its own, and without an id nothing tells it from a new record",
+			schedule.RewindPhase:       "nobody reads the offsets that are committed to Kafka",
+			schedule.Cluster:           "its scenarios are about offset commits, and nothing is committed to Kafka",
+		}
+	case entry == "relay" || produces:
+		return map[string]string{schedule.Cluster: "its members have a broker of their own, to which a submission cannot produce yet"}
+	default:
+		return nil
+	}
+}
+
+// records is the entry handler: one record after the other, the offset of each is
+// committed to Kafka.
+type records struct{}
+
+func (records) next(ctx context.Context, r *run, l *lane) (*work, error) {
+	recs, err := r.fetch(ctx, l, 1)
+	return r.handle(abi.Handle, l, recs), err
+}
+
+func (records) returned(_ *run, _ *lane, _ *work, failed bool) laneState {
+	if failed {
+		return idle
+	}
+	return committing
+}
+
+func (records) started(*lane) {}
+
+func (records) settle(*run) *lane { return nil }
+
+// batches is the entry batch: a poll returns several records of a partition, and
+// the offset after the last one is committed. What comes again may come in other
+// batches: a batch is no unit in Kafka but what one fetch returned.
+type batches struct{ records }
+
+// maxBatch is how many records a poll returns at most.
+const maxBatch = 100
+
+func (batches) next(ctx context.Context, r *run, l *lane) (*work, error) {
+	most := maxBatch
+	if d, ok := r.due(schedule.Split); ok {
+		r.fired[d] = true
+		most = 1
+	}
+	recs, err := r.fetch(ctx, l, most)
+	return r.handle(abi.HandleBatch, l, recs), err
+}
