@@ -36,9 +36,9 @@ var mayImport = map[string][]string{
 	},
 	// It runs the grader over what a pack brings along, and tries a pack's queries.
 	"grader/packcheck": {"exercises", "grader", "grader/invariant", "grader/ledger", "grader/verdict"},
-	"web/store": {"grader/verdict"},
-	"web/jobs":  {"exercises", "grader/verdict", "web/store"},
-	"web/views": {"content", "exercises", "grader/trace", "grader/verdict", "static"},
+	"web/store":        {"grader/verdict"},
+	"web/jobs":         {"exercises", "grader/verdict", "web/store"},
+	"web/views":        {"content", "exercises", "grader/trace", "grader/verdict", "static"},
 	"web": {
 		"content", "exercises", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
 		"web/jobs", "web/store", "web/views",

@@ -53,7 +53,7 @@ func (r *run) mark(ctx context.Context, site *crashSite) (err error) {
 	if r.schedule.Phase != schedule.CrashPoints {
 		return nil
 	}
-	if site.state, err = r.world.state(ctx); err != nil {
+	if site.state, err = r.state(ctx); err != nil {
 		return err
 	}
 	for i, p := range r.partitions() {

@@ -43,14 +43,15 @@ func (e produceEffect) position() abi.Position { return e.at }
 func (e produceEffect) event() string { return trace.Send }
 
 func (e produceEffect) text() string {
-	text := "Produces to " + ledger.Shorten(e.rec.Topic, 80) + ": "
+	var parts []string
 	if e.rec.Key != nil {
-		text += "key " + ledger.Shorten(string(e.rec.Key), 80) + ", "
+		parts = append(parts, "key "+ledger.Shorten(string(e.rec.Key), 80))
 	}
 	for _, h := range e.rec.Headers {
-		text += ledger.Shorten(h.Key, 40) + " " + ledger.Shorten(string(h.Value), 80) + ", "
+		parts = append(parts, ledger.Shorten(h.Key, 40)+" "+ledger.Shorten(string(h.Value), 80))
 	}
-	return text + ledger.Shorten(string(e.rec.Value), 120)
+	parts = append(parts, ledger.Shorten(string(e.rec.Value), 120))
+	return "Produces to " + ledger.Shorten(e.rec.Topic, 80) + ": " + strings.Join(parts, ", ")
 }
 
 func (e produceEffect) noun() string { return "the produce to " + ledger.Shorten(e.rec.Topic, 80) }
@@ -75,7 +76,7 @@ func (produceEffect) abandon(*world, string) error { return nil }
 func (produceEffect) refused(err abi.Error) outcome {
 	text := err.Text
 	if err.Kind == abi.KafkaError {
-		text = kerr.TypedErrorForCode(int16(err.Code)).Message //nolint:gosec // kafkaError made it of one
+		text = kerr.TypedErrorForCode(int16(err.Code)).Message
 	}
 	return outcome{reply: abi.AppendProduceReply(nil, abi.ProduceReply{Err: err}), result: "error: " + text}
 }

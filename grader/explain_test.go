@@ -175,7 +175,9 @@ func TestExplain(t *testing.T) {
 			[]int{2, 6, 8},
 		},
 		{
-			"StaleWrite", failure{kind: verdict.Misordered, invariant: "forward", object: "p-1", message: "Order p-1 went back."}, newScript(t, "two switch@1 switch@2").
+			"StaleWrite",
+			failure{kind: verdict.Misordered, invariant: "forward", object: "p-1", message: "Order p-1 went back."},
+			newScript(t, "two switch@1 switch@2").
 				deliver("A", "e1", 0, 1, "committed").
 				sql("A", 14, "SELECT version FROM orders WHERE id = 'p-1' → no row").
 				deliver("B", "e2", 0, 1, "committed").

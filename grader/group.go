@@ -99,7 +99,7 @@ func (g *groupRun) makeGuests(ctx context.Context) error {
 		if g.out.problem != nil {
 			return nil
 		}
-		if _, err := g.world.guest(ctx, l.id); err != nil {
+		if _, err := g.guest(ctx, l.id); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func (o *Outputs) Partition(rec *kgo.Record) (int32, error) {
 	case rec.Key == nil:
 		return 0, nil
 	default:
-		return int32(choose.Partition(rec, int(o.c.partitions[rec.Topic]))), nil //nolint:gosec // below the number of partitions
+		return int32(choose.Partition(rec, int(o.c.partitions[rec.Topic]))), nil
 	}
 }
 

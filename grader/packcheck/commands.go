@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"redeliver/exercises"
@@ -74,7 +75,7 @@ func (c *checkCommand) Run(ctx context.Context, env *Env, code *int) (err error)
 	cfg := Config{
 		Judge: judge, Dir: work, Workers: c.Workers, Exercise: c.Exercise, Update: c.Update, Twice: c.Twice,
 		Progress: func(done, total int, s Sample) {
-			fmt.Fprintf(env.Err, "%*d/%d %s\n", len(fmt.Sprint(total)), done, total, s.Line())
+			fmt.Fprintf(env.Err, "%*d/%d %s\n", len(strconv.Itoa(total)), done, total, s.Line())
 		},
 	}
 	reports := make([]Report, 0, len(c.Dirs))

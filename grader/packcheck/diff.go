@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"redeliver/exercises"
@@ -39,7 +40,7 @@ type Change struct {
 func (c Change) String() string {
 	ids := make([]string, len(c.Submissions))
 	for i, id := range c.Submissions {
-		ids[i] = fmt.Sprint(id)
+		ids[i] = strconv.FormatInt(id, 10)
 	}
 	text := fmt.Sprintf("%s, submission %s: %s → %s", c.Exercise, strings.Join(ids, ", "), c.Before, c.After)
 	if len(c.Added) > 0 {
@@ -191,9 +192,15 @@ func changed(a, b *exercises.Exercise) []string {
 		name     string
 		old, now any
 	}{
-		{"the entry", a.Entry, b.Entry}, {"the services", a.Services, b.Services}, {"the databases", a.Databases, b.Databases},
-		{"the editable files", a.Editable, b.Editable}, {"the phases", a.Phases, b.Phases}, {"the limits", a.Limits, b.Limits},
-		{"schema.sql", a.Schema, b.Schema}, {"events.yaml", a.Events, b.Events}, {"the histories", a.Histories, b.Histories},
+		{"the entry", a.Entry, b.Entry},
+		{"the services", a.Services, b.Services},
+		{"the databases", a.Databases, b.Databases},
+		{"the editable files", a.Editable, b.Editable},
+		{"the phases", a.Phases, b.Phases},
+		{"the limits", a.Limits, b.Limits},
+		{"schema.sql", a.Schema, b.Schema},
+		{"events.yaml", a.Events, b.Events},
+		{"the histories", a.Histories, b.Histories},
 	} {
 		if !reflect.DeepEqual(part.old, part.now) {
 			list = append(list, "changes "+part.name)

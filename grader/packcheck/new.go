@@ -46,7 +46,7 @@ func New(dir, id string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(to, []byte(renamed(name, string(content), id)), 0o644) //nolint:gosec // a pack is for everybody to read
+		return os.WriteFile(to, []byte(renamed(name, string(content), id)), 0o644)
 	})
 	if err != nil {
 		return fmt.Errorf("write the new pack: %w", err)

@@ -79,10 +79,7 @@ func (s Sample) Line() string {
 		line += " (" + strings.Join(s.Kinds, ", ") + ")"
 	}
 	line += fmt.Sprintf(", %.1f s", float64(s.Milliseconds)/1000)
-	for _, p := range s.Problems {
-		line += "\n    " + p
-	}
-	return line
+	return strings.Join(append([]string{line}, s.Problems...), "\n    ")
 }
 
 func (s *Sample) problem(format string, args ...any) {

@@ -86,7 +86,12 @@ func messages() []message {
 		list = append(list, of(fmt.Sprintf("value %d %T", i, v), v, abi.AppendValue, (*abi.Reader).Value))
 	}
 	for _, e := range []abi.Error{
-		{}, {Kind: abi.SQLiteError, Code: 2067, Text: "UNIQUE"}, {Kind: abi.Canceled}, {Kind: abi.DeadlineExceeded}, {Kind: abi.BadConn}, {Kind: abi.OtherError},
+		{},
+		{Kind: abi.SQLiteError, Code: 2067, Text: "UNIQUE"},
+		{Kind: abi.Canceled},
+		{Kind: abi.DeadlineExceeded},
+		{Kind: abi.BadConn},
+		{Kind: abi.OtherError},
 		{Kind: abi.KafkaError, Code: 7},
 	} {
 		list = append(list, of(fmt.Sprintf("error %d", e.Kind), e, abi.AppendError, (*abi.Reader).Error))

@@ -25,7 +25,7 @@ func (e *Error) Code() int { return e.code }
 // The errors that the model makes. An aborted transaction is SQLITE_ABORT_ROLLBACK
 // in SQLite's words, a deadlock SQLITE_BUSY: the transaction may be tried again.
 var (
-	ErrAborted = &Error{ //nolint:errname // *Error is the type
+	ErrAborted = &Error{
 		"25P02", "current transaction is aborted, commands ignored until end of transaction block", sqlite3.SQLITE_ABORT_ROLLBACK,
 	}
 	// ErrCommitAborted answers a COMMIT of an aborted transaction. PostgreSQL
@@ -45,7 +45,7 @@ func unsupported(what string) *Error {
 
 // Waiting is no answer: the statement has to be tried again when For has ended
 // its transaction, or aborted. See Session.Blocked.
-type Waiting struct {
+type Waiting struct { //nolint:errname // what a caller does, not what went wrong
 	For *Session
 	Key string // what it waits for, for people: "processed_events(event_id 'e-1')"
 }
@@ -54,7 +54,7 @@ func (w *Waiting) Error() string { return "waits for " + w.Key }
 
 // Outside says that the model cannot tell what PostgreSQL would do. It is no
 // answer either: whatever this belongs to proves nothing.
-type Outside struct{ Reason string }
+type Outside struct{ Reason string } //nolint:errname // a bound of the model, not a mistake
 
 func (o *Outside) Error() string { return "outside the model: " + o.Reason }
 

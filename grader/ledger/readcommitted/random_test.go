@@ -86,7 +86,7 @@ func TestRandomPrograms(t *testing.T) {
 		first = rand.Uint64()
 	}
 	t.Logf("seed %d", first)
-	r := rand.New(rand.NewPCG(first, 0)) //nolint:gosec // programs, not secrets
+	r := rand.New(rand.NewPCG(first, 0))
 	m := open(t, schema)
 	waited, outside := 0, 0
 	for n := range *programs {
