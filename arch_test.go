@@ -19,20 +19,23 @@ const module = "redeliver"
 // folder below a layer belongs to it; main, at the root, may import everything.
 var mayImport = map[string][]string{
 	"static":           {},
+	"gateway":          {}, // what a submission imports
 	"content":          {},
 	"exercises":        {},
 	"grader/verdict":   {},
-	"grader/guest":     {},
+	"grader/guest":     {"gateway"},
 	"grader/schedule":  {},
 	"grader/trace":     {"grader/verdict"},
-	"grader/build":     {"exercises", "grader/guest", "grader/verdict"},
+	"grader/build":     {"exercises", "gateway", "grader/guest", "grader/verdict"},
 	"grader/ledger":    {},
 	"grader/sandbox":   {"grader/guest", "grader/verdict"},
 	"grader/cluster":   {},
+	"grader/redis":     {"grader/guest"},
+	"grader/gateway":   {"grader/guest"},
 	"grader/invariant": {"exercises", "grader/ledger"},
 	"grader": {
-		"exercises", "grader/build", "grader/cluster", "grader/guest", "grader/invariant", "grader/ledger",
-		"grader/sandbox", "grader/schedule", "grader/trace", "grader/verdict",
+		"exercises", "grader/build", "grader/cluster", "grader/gateway", "grader/guest", "grader/invariant", "grader/ledger",
+		"grader/redis", "grader/sandbox", "grader/schedule", "grader/trace", "grader/verdict",
 	},
 	// It runs the grader over what a pack brings along, and tries a pack's queries.
 	"grader/packcheck": {"exercises", "grader", "grader/invariant", "grader/ledger", "grader/verdict"},

@@ -5,8 +5,9 @@ import "strings"
 // entry is a kind of exercise: which functions a submission defines, and how
 // the sandbox's runtime takes them.
 type entry struct {
-	Funcs []function // in the order in which Start takes them
-	Start string     // the function of package sdk that takes them
+	Funcs   []function // in the order in which Start takes them
+	Package string     // of the workspace, has Start
+	Start   string     // the function that takes them
 }
 
 // function is one that a submission defines.
@@ -22,25 +23,33 @@ var handle = function{"Handle", "func Handle(ctx context.Context, db *sql.DB, re
 func entryOf(signature string) (entry, bool) {
 	switch signature {
 	case "handler":
-		return entry{[]function{handle}, "Start"}, true
+		return entry{[]function{handle}, sdkPackage, "Start"}, true
 	case "handler+kafka":
 		return entry{[]function{
 			{"Handle", "func Handle(ctx context.Context, db *sql.DB, cl *kgo.Client, rec *kgo.Record) error"},
-		}, "StartKafka"}, true
+		}, sdkPackage, "StartKafka"}, true
+	case "handler+redis":
+		return entry{[]function{
+			{"Handle", "func Handle(ctx context.Context, db *sql.DB, rdb *redis.Client, rec *kgo.Record) error"},
+		}, redisPackage, "Start"}, true
+	case "handler+gateway":
+		return entry{[]function{
+			{"Handle", "func Handle(ctx context.Context, db *sql.DB, gw gateway.Client, rec *kgo.Record) error"},
+		}, chargePackage, "Start"}, true
 	case "batch":
 		return entry{[]function{
 			{"HandleBatch", "func HandleBatch(ctx context.Context, db *sql.DB, recs []*kgo.Record) error"},
-		}, "StartBatch"}, true
+		}, sdkPackage, "StartBatch"}, true
 	case "offsets":
 		return entry{[]function{
 			{"StartOffset", "func StartOffset(ctx context.Context, db *sql.DB, topic string, partition int32) (int64, error)"},
 			handle,
-		}, "StartOffsets"}, true
+		}, sdkPackage, "StartOffsets"}, true
 	case "relay":
 		return entry{[]function{
 			handle,
 			{"Relay", "func Relay(ctx context.Context, db *sql.DB, cl *kgo.Client) error"},
-		}, "StartRelay"}, true
+		}, sdkPackage, "StartRelay"}, true
 	default:
 		return entry{}, false
 	}

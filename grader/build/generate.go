@@ -27,7 +27,7 @@ func main() {}
 func startSource(e entry, trees []*ast.File) string {
 	sdk := unused(trees, "redeliversdk")
 	return fmt.Sprintf("package %s\n\nimport %s %q\n\nfunc init() { %s.%s(%s) }\n",
-		packageName, sdk, ourPackages[0], sdk, e.Start, e.names())
+		packageName, sdk, e.Package, sdk, e.Start, e.names())
 }
 
 // parseSources parses the Go files of a submission that Check has accepted.
@@ -61,7 +61,7 @@ func warmSource(trees []*ast.File) string {
 	}
 	warm := unused(trees, "redeliverwarm")
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nimport %s %q\n\nfunc init() {\n", packageName, warm, ourPackages[1])
+	fmt.Fprintf(&b, "package %s\n\nimport %s %q\n\nfunc init() {\n", packageName, warm, warmPackage)
 	for _, name := range types {
 		fmt.Fprintf(&b, "\t%s.Decode(&%s{})\n", warm, name)
 	}

@@ -17,8 +17,13 @@ import (
 	"modernc.org/sqlite"
 
 	"redeliver/grader/cluster"
+	"redeliver/grader/gateway"
 	"redeliver/grader/guest/abi"
+	"redeliver/grader/redis"
 )
+
+// start is the time of services that have a clock.
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // host answers a program's calls with a real SQLite database. It is the least
 // that shows what the guest's side does: no limits, no snapshots, no faults.
@@ -33,6 +38,8 @@ type host struct {
 	pending []byte // the reply that did not fit
 	calls   []string
 	answer  func(op uint32, in []byte) []byte // instead of call, unless nil
+	redis   *redis.Server                     // nil: there is none
+	gateway gateway.Gateway
 }
 
 func newHost(t testing.TB, schema string) *host {
@@ -115,6 +122,18 @@ func (h *host) call(op uint32, in []byte) (out []byte) {
 		}
 		delete(h.conns, m.Conn)
 		return nil
+	case abi.OpRedis:
+		m := r.RedisRequest()
+		h.note("redis", m.At)
+		a, err := h.redis.Do(ctx, start, m)
+		if err != nil {
+			h.t.Error(err)
+		}
+		return abi.AppendRedisReply(nil, a.Reply)
+	case abi.OpCharge:
+		m := r.Charge()
+		h.note("charge", m.At)
+		return abi.AppendChargeReply(nil, h.gateway.Charge(m).Reply)
 	default:
 		h.t.Errorf("unknown operation %d", op)
 		return nil

@@ -31,9 +31,12 @@ structs sync sync/atomic text/scanner text/tabwriter text/template text/template
 time/tzdata unicode unicode/utf16 unicode/utf8 unique weak
 `
 
+// gatewayPackage is the client of the payment gateway, a package of ours.
+const gatewayPackage = "redeliver/gateway"
+
 // importable returns every package that a submission may import.
 func importable() map[string]bool {
-	set := map[string]bool{}
+	set := map[string]bool{gatewayPackage: true}
 	for _, p := range strings.Fields(standardPackages) {
 		set[p] = true
 	}
@@ -51,6 +54,7 @@ func importAdvice() string {
 	for _, m := range guest.Modules() {
 		ours = append(ours, m.Packages...)
 	}
+	ours = append(ours, gatewayPackage)
 	return "Allowed are " + strings.Join(ours, ", ") +
 		" and the standard library without os/exec, net, net/http, plugin, syscall, unsafe, runtime/debug, embed, testing and packages that need these."
 }

@@ -51,6 +51,10 @@ func compilerFindings(output string, trees []*ast.File) []verdict.Finding {
 // undefined is a message about a name that a package does not have.
 var undefined = regexp.MustCompile(`^undefined: (\w+)\.(\w+)$`)
 
+// noMember is a message about a field or a method that a type of a package does
+// not have.
+var noMember = regexp.MustCompile(`^\S+ undefined \(type \*?(\w+)\.(\w+) has no field or method (\w+)\)$`)
+
 // explainLookalikes rewrites messages about names that a package in the sandbox
 // does not have: the real one may have them, so "undefined" would puzzle.
 func explainLookalikes(list []verdict.Finding, trees []*ast.File) {
@@ -58,6 +62,10 @@ func explainLookalikes(list []verdict.Finding, trees []*ast.File) {
 		m := undefined.FindStringSubmatch(list[i].Message)
 		if m != nil && importsLookalike(trees, m[1]) {
 			list[i].Message = fmt.Sprintf("%s.%s is not available in this exercise", m[1], m[2])
+		}
+		m = noMember.FindStringSubmatch(list[i].Message)
+		if m != nil && importsLookalike(trees, m[1]) {
+			list[i].Message = fmt.Sprintf("%s.%s.%s is not available in this exercise", m[1], m[2], m[3])
 		}
 	}
 }
@@ -72,6 +80,7 @@ func importsLookalike(trees []*ast.File, name string) bool {
 		}
 	}
 	packages["modernc.org/sqlite/lib"] = "sqlite3"
+	packages["github.com/redis/go-redis/v9"] = "redis"
 	for _, tree := range trees {
 		for _, spec := range tree.Imports {
 			p, err := strconv.Unquote(spec.Path.Value)

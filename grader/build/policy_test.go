@@ -44,8 +44,8 @@ func lines(findings []verdict.Finding) []string {
 	return out
 }
 
-const advice = " Allowed are github.com/google/uuid, github.com/twmb/franz-go/pkg/kerr, github.com/twmb/franz-go/pkg/kgo, " +
-	"modernc.org/sqlite, modernc.org/sqlite/lib and the standard library without os/exec, net, net/http, plugin, syscall, unsafe, " +
+const advice = " Allowed are github.com/google/uuid, github.com/redis/go-redis/v9, github.com/twmb/franz-go/pkg/kerr, github.com/twmb/franz-go/pkg/kgo, " +
+	"modernc.org/sqlite, modernc.org/sqlite/lib, redeliver/gateway and the standard library without os/exec, net, net/http, plugin, syscall, unsafe, " +
 	"runtime/debug, embed, testing and packages that need these."
 
 func TestCheck(t *testing.T) {

@@ -9,15 +9,23 @@ import (
 	"slices"
 	"strings"
 
+	"redeliver/gateway"
 	"redeliver/grader/guest"
 )
 
 // languageVersion is what submissions are written in.
 const languageVersion = "1.26"
 
-// ourPackages are the packages of the workspace that a program needs beside
-// those that a submission may import.
-var ourPackages = [...]string{"redeliver/grader/guest/sdk", "redeliver/grader/guest/warm"}
+// The packages of the workspace that a program needs beside those that a
+// submission may import.
+const (
+	sdkPackage    = "redeliver/grader/guest/sdk"
+	redisPackage  = "redeliver/grader/guest/withredis"
+	chargePackage = "redeliver/grader/guest/withgateway"
+	warmPackage   = "redeliver/grader/guest/warm"
+)
+
+var ourPackages = [...]string{sdkPackage, redisPackage, chargePackage, warmPackage}
 
 // workspaceFiles returns the module in which everything is compiled, by path.
 func workspaceFiles() (map[string]string, error) {
@@ -33,6 +41,7 @@ func workspaceFiles() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	files["gateway/gateway.go"] = gateway.Source
 	var mod, vendored strings.Builder
 	fmt.Fprintf(&mod, "module redeliver\n\ngo %s\n\nrequire (\n", languageVersion)
 	for _, m := range guest.Modules() {

@@ -7,7 +7,8 @@
 // lookalike becomes vendor/ there: lookalike/modernc.org/sqlite is what a
 // submission imports as modernc.org/sqlite. Two of these are the real sources,
 // kerr and uuid, with their licences; the others are written for the sandbox
-// and export a part of the real package with the same signatures.
+// and export a part of the real package with the same signatures. The package
+// redeliver/gateway is ours on both sides and lies outside of this folder.
 package guest
 
 import (
@@ -17,7 +18,7 @@ import (
 	"strings"
 )
 
-//go:embed abi host sdk sqlite warm lookalike
+//go:embed abi host redis sdk sqlite warm withgateway withredis lookalike
 var sources embed.FS
 
 // Sources calls f with the path, from this folder, and the content of each
@@ -46,6 +47,7 @@ type Module struct {
 func Modules() []Module {
 	return []Module{
 		{"github.com/google/uuid", "v1.6.0", []string{"github.com/google/uuid"}},
+		{"github.com/redis/go-redis/v9", "v9.23.0", []string{"github.com/redis/go-redis/v9"}},
 		{"github.com/twmb/franz-go", "v1.22.3", []string{
 			"github.com/twmb/franz-go/pkg/kerr",
 			"github.com/twmb/franz-go/pkg/kgo",

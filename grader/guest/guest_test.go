@@ -19,11 +19,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	goredis "github.com/redis/go-redis/v9"
 	"modernc.org/sqlite"
 
 	"redeliver/grader/guest"
 	standin "redeliver/grader/guest/lookalike/modernc.org/sqlite"
 	sqlite3 "redeliver/grader/guest/lookalike/modernc.org/sqlite/lib"
+	guestredis "redeliver/grader/guest/redis"
 )
 
 // The directive go:embed silently leaves out some files and folders: those whose names begin
@@ -31,7 +33,7 @@ import (
 func TestEverySourceIsEmbedded(t *testing.T) {
 	t.Parallel()
 	var onDisk, embedded []string
-	for _, dir := range []string{"abi", "host", "sdk", "sqlite", "warm", "lookalike"} {
+	for _, dir := range []string{"abi", "host", "redis", "sdk", "sqlite", "warm", "withgateway", "withredis", "lookalike"} {
 		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
 				onDisk = append(onDisk, filepath.ToSlash(name))
@@ -245,6 +247,57 @@ func TestRecordHasEveryField(t *testing.T) {
 	for name := range exported(t, goList(t, "-f", "{{.Dir}}", p)) {
 		if field, ok := strings.CutPrefix(name, "Record."); ok && ours[name] == "" {
 			t.Errorf("Record has no field %s", field)
+		}
+	}
+}
+
+// Every exported name of the package redis in the sandbox is in the real one, and
+// every method of its types has the real signature. Of interfaces each method is
+// looked at by itself: the real ones have more.
+func TestRedisHasTheRealSignatures(t *testing.T) {
+	t.Parallel()
+	const p = "github.com/redis/go-redis/v9"
+	real := exported(t, goList(t, "-f", "{{.Dir}}", p))
+	for name := range exported(t, filepath.Join("lookalike", filepath.FromSlash(p))) {
+		if real[name] == "" {
+			t.Errorf("%s is not in the real package", name)
+		}
+	}
+	for _, pair := range [][2]reflect.Type{
+		{reflect.TypeFor[*guestredis.Client](), reflect.TypeFor[*goredis.Client]()},
+		{reflect.TypeFor[guestredis.Cmdable](), reflect.TypeFor[goredis.Cmdable]()},
+		{reflect.TypeFor[guestredis.Pipeliner](), reflect.TypeFor[goredis.Pipeliner]()},
+		{reflect.TypeFor[guestredis.Cmder](), reflect.TypeFor[goredis.Cmder]()},
+		{reflect.TypeFor[guestredis.Scripter](), reflect.TypeFor[goredis.Scripter]()},
+		{reflect.TypeFor[guestredis.Error](), reflect.TypeFor[goredis.Error]()},
+		{reflect.TypeFor[*guestredis.Script](), reflect.TypeFor[*goredis.Script]()},
+		{reflect.TypeFor[*guestredis.StatusCmd](), reflect.TypeFor[*goredis.StatusCmd]()},
+		{reflect.TypeFor[*guestredis.StringCmd](), reflect.TypeFor[*goredis.StringCmd]()},
+		{reflect.TypeFor[*guestredis.IntCmd](), reflect.TypeFor[*goredis.IntCmd]()},
+		{reflect.TypeFor[*guestredis.BoolCmd](), reflect.TypeFor[*goredis.BoolCmd]()},
+		{reflect.TypeFor[*guestredis.DurationCmd](), reflect.TypeFor[*goredis.DurationCmd]()},
+		{reflect.TypeFor[*guestredis.Cmd](), reflect.TypeFor[*goredis.Cmd]()},
+	} {
+		ours, real := pair[0], pair[1]
+		if ours.String() != real.String() {
+			t.Errorf("the type prints as %s, the real one as %s", ours, real)
+		}
+		for i := range ours.NumMethod() {
+			m := ours.Method(i)
+			if !m.IsExported() {
+				continue
+			}
+			r, ok := real.MethodByName(m.Name)
+			if !ok || m.Type.String() != r.Type.String() {
+				t.Errorf("%s.%s has the type %s, the real one %v", ours, m.Name, m.Type, r.Type)
+			}
+		}
+	}
+	args, realArgs := reflect.TypeFor[guestredis.SetArgs](), reflect.TypeFor[goredis.SetArgs]()
+	for i := range args.NumField() {
+		f := args.Field(i)
+		if r, ok := realArgs.FieldByName(f.Name); !ok || r.Type != f.Type {
+			t.Errorf("SetArgs.%s has the type %s", f.Name, f.Type)
 		}
 	}
 }

@@ -13,9 +13,10 @@
 // Reader reports a short or malformed buffer through Err and never panics.
 package abi
 
-// Operations, with the request and the reply of each. Those of SQL and OpProduce
-// are effects, except OpPrepare and OpCloseConn: each is a point at which the
-// host may schedule another instance, crash this one, or answer with an error.
+// Operations, with the request and the reply of each. Those of SQL, OpProduce,
+// OpRedis and OpCharge are effects, except OpPrepare and OpCloseConn: each is a
+// point at which the host may schedule another instance, crash this one, or
+// answer with an error.
 // OpTask, OpReturn, OpPrepare, OpMore and OpCloseConn are no effects.
 //
 // A connection is a number from 1 to MaxConns that the guest chooses. The host
@@ -33,6 +34,8 @@ const (
 	OpRollback  = 9  // End       → Error
 	OpCloseConn = 10 // End       → –
 	OpProduce   = 11 // Produce   → ProduceReply
+	OpRedis     = 12 // RedisRequest → RedisReply
+	OpCharge    = 13 // Charge    → ChargeReply
 )
 
 // Limits that the host enforces; the guest's sources know them only to give
