@@ -73,6 +73,10 @@ func readEffect(q request) (effect, error) {
 		return readSQL(q)
 	case abi.OpProduce:
 		return readProduce(q)
+	case abi.OpRedis:
+		return readRedis(q)
+	case abi.OpCharge:
+		return readCharge(q)
 	default:
 		return nil, fmt.Errorf("%w: there is no operation %d", errMalformed, q.op)
 	}

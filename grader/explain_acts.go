@@ -6,23 +6,27 @@ import (
 	"slices"
 	"strings"
 
+	"redeliver/grader/invariant"
 	"redeliver/grader/schedule"
 	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
 )
 
-// act is a call of the handler to the database, as the trace shows it.
+// act is a call of the handler to the database, to Redis or to the gateway, as
+// the trace shows it.
 type act struct {
 	step     int // of the timeline
 	lane     string
 	delivery *delivery // the one at hand; nil when the trace does not say
-	verb     string    // "INSERT", "COMMIT"
+	system   string    // trace.SQL, trace.Redis or trace.Charge
+	verb     string    // "INSERT", "COMMIT"; in Redis "GET"
 	table    string    // the first one that the statement names, "" for none
 	text     string    // the statement, with values
 	answer   string    // "1 row", "no row", "error: …"
 	failed   bool      // an error was answered
 	lost     bool      // it took place and the schedule lost its answer
 	rows     []string  // row differences
+	object   string    // what its delivery is about, where the rows do not say
 	label    string    // "UPDATE accounts (handler.go:31)"
 	// kept is the step at which its changes became durable; 0: they never did.
 	kept int
@@ -49,15 +53,27 @@ func actsOf(r *result) []*act {
 			inHand[s.Lane] = r.delivery(s.Lane, delivered[s.Lane])
 			delivered[s.Lane]++
 		}
-		a := actOf(s)
+		if !isCall(s) {
+			continue
+		}
+		system, durable := s.Event, false
+		if all := effects[s.Lane]; len(all) > 0 {
+			system, durable, effects[s.Lane] = cmp.Or(all[0].event, system), all[0].durable, all[1:]
+		}
+		a := actOf(s, system)
 		if a == nil {
 			continue
 		}
 		a.delivery = inHand[s.Lane]
 		acts = append(acts, a)
-		durable := false
-		if all := effects[a.lane]; len(all) > 0 {
-			durable, effects[a.lane] = all[0].durable, all[1:]
+		if system != trace.SQL { // in no transaction
+			if durable {
+				a.kept = a.step
+			}
+			if a.delivery != nil && system == trace.Charge && len(a.rows) > 0 {
+				a.object = nameOf(r.set.events[a.delivery.eventID])
+			}
+			continue
 		}
 		if a.changes() {
 			open[a.lane] = append(open[a.lane], a)
@@ -96,19 +112,39 @@ const (
 	answerLost  = "(it was done, the answer is lost)"
 )
 
-// actOf reads one step; nil when it is no call to the database.
-func actOf(s verdict.Step) *act {
-	if s.Event != trace.SQL && (s.Event != trace.Fault || s.Lane == "" || s.Line == 0 && !strings.Contains(s.Text, " → error: ")) {
+// isCall says that a step is a call of the handler, also one that a fault hit.
+func isCall(s verdict.Step) bool {
+	switch s.Event {
+	case trace.SQL, trace.Send, trace.Redis, trace.Charge:
+		return true
+	case trace.Fault:
+		return s.Lane != "" && (s.Line > 0 || strings.Contains(s.Text, " → error: "))
+	default:
+		return false
+	}
+}
+
+// actOf reads one step of a system; nil when the stories know nothing of it.
+func actOf(s verdict.Step, system string) *act {
+	if system == trace.Send {
 		return nil
 	}
-	a := &act{step: s.Step, lane: s.Lane, text: s.Text, rows: s.Rows}
+	a := &act{step: s.Step, lane: s.Lane, system: system, text: s.Text, rows: s.Rows}
 	if i := strings.LastIndex(s.Text, " → "); i >= 0 {
 		a.text, a.answer = s.Text[:i], s.Text[i+len(" → "):]
 	}
 	a.failed, a.lost = strings.HasPrefix(a.answer, "error: "), strings.Contains(a.answer, answerLost)
-	a.label = verbAndTable(a.text)
-	a.verb, a.table, _ = strings.Cut(a.label, " ")
-	a.table = strings.TrimPrefix(strings.TrimPrefix(a.table, "INTO "), "FROM ")
+	switch system {
+	case trace.Redis:
+		words := strings.Fields(strings.TrimPrefix(a.text, "MULTI; "))
+		a.verb, a.label = words[0], strings.Join(words[:min(2, len(words))], " ")
+	case trace.Charge:
+		a.verb, a.table, a.label = "CHARGE", invariant.ChargesTable, chargeNoun
+	default:
+		a.label = verbAndTable(a.text)
+		a.verb, a.table, _ = strings.Cut(a.label, " ")
+		a.table = strings.TrimPrefix(strings.TrimPrefix(a.table, "INTO "), "FROM ")
+	}
 	if s.Line > 0 {
 		a.label = fmt.Sprintf("%s (%s:%d)", a.label, s.File, s.Line)
 	}
@@ -119,11 +155,15 @@ func actOf(s verdict.Step) *act {
 func (a *act) changes() bool { return len(a.rows) > 0 && (!a.failed || a.lost) }
 
 // asks says that the call only reads.
-func (a *act) asks() bool { return a.verb == "SELECT" && !a.failed }
+func (a *act) asks() bool {
+	return !a.failed && (a.verb == "SELECT" || a.system == trace.Redis && (a.verb == "GET" || a.verb == "EXISTS"))
+}
 
 // sawNothing says that a question found nothing: no row, or a count or EXISTS
-// that is 0.
-func (a *act) sawNothing() bool { return a.asks() && (a.answer == "no row" || a.answer == "0") }
+// that is 0, or no key.
+func (a *act) sawNothing() bool {
+	return a.asks() && (a.answer == "no row" || a.answer == "0" || a.system == trace.Redis && a.answer == "nil")
+}
 
 // sawSomething says that a question found a row.
 func (a *act) sawSomething() bool { return a.asks() && !a.sawNothing() }
@@ -140,6 +180,10 @@ func (a *act) busy() bool { return a.failed && strings.Contains(a.answer, "datab
 // found is what a question or a refused insert answered, as the end of a sentence.
 func (a *act) found() string {
 	switch {
+	case a.system == trace.Redis && a.answer == "nil":
+		return "found no key"
+	case a.system == trace.Redis && a.asks() && !a.sawNothing():
+		return "found a key"
 	case a.answer == "no row":
 		return "found no row"
 	case a.answer == "0":
@@ -184,8 +228,12 @@ func (a *act) changed() []string {
 	return tables
 }
 
-// mentions says that a changed row has the object as a value.
+// mentions says that a changed row has the object as a value. The gateway does
+// not know what it is paid for: a charge is about what its delivery is about.
 func (a *act) mentions(object string) bool {
+	if a.object != "" {
+		return a.object == object
+	}
 	return slices.ContainsFunc(a.rows, func(row string) bool { return slices.Contains(valuesOf(row), object) })
 }
 

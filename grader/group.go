@@ -269,7 +269,7 @@ func (g *groupRun) perform(ctx context.Context, md *members.Delivery, p *part) (
 		step.Text += " → " + out.result
 	}
 	g.out.effects = append(g.out.effects, done{
-		label: label(e), instance: l.proc.name, attempt: p.d.Attempt, durable: out.access.Durable,
+		label: label(e), event: e.event(), instance: l.proc.name, attempt: p.d.Attempt, durable: out.access.Durable,
 		Step: schedule.Step{Lane: slices.Index(g.lanes, l), Reads: out.access.Reads, Writes: out.access.Writes},
 	})
 	p.add(step)

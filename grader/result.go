@@ -25,6 +25,7 @@ type delivery struct {
 type done struct {
 	schedule.Step
 	label    string // "UPDATE accounts (handler.go:31)"
+	event    string // of the step, had no fault hit it: trace.SQL
 	instance string
 	attempt  int
 	step     int // of the timeline

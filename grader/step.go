@@ -27,7 +27,7 @@ func (r *run) step(ctx context.Context, l *lane) error {
 		return nil //nolint:nilerr // it is the submission's, and the schedule ends with it
 	}
 	at := e.position()
-	eff := done{label: label(e), instance: l.proc.name, attempt: l.current.attempt, Step: r.stepOf(l)}
+	eff := done{label: label(e), event: e.event(), instance: l.proc.name, attempt: l.current.attempt, Step: r.stepOf(l)}
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line})
 	eff.step = r.rec.Last().Step
 	out, err := r.performWithFaults(ctx, l, e, &eff)

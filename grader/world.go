@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -14,6 +15,7 @@ import (
 	"redeliver/grader/cluster"
 	"redeliver/grader/invariant"
 	"redeliver/grader/ledger"
+	"redeliver/grader/redis"
 	"redeliver/grader/sandbox"
 	"redeliver/grader/schedule"
 	"redeliver/grader/verdict"
@@ -30,7 +32,10 @@ type world struct {
 	groups    int // consumer groups used so far
 	histories *histories
 	services  []service
-	kafka     *producer // one of services; nil when the submission has no Kafka client
+	// Those of services that effects go to; nil when the submission has no client.
+	kafka   *producer
+	redis   *redisKeys
+	gateway *gatewayCharges
 }
 
 // recordSet is a cluster that holds the records of a schedule set.
@@ -69,11 +74,24 @@ func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
 	if w.histories, err = newHistories(ctx, w.ledger, sub); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
-	if sub.exercise.Produces() {
+	w.startServices()
+	return w, nil
+}
+
+// startServices starts what the exercise gives a submission beside the database.
+func (w *world) startServices() {
+	if w.sub.exercise.Produces() {
 		w.kafka = &producer{}
 		w.services = append(w.services, w.kafka)
 	}
-	return w, nil
+	if slices.Contains(w.sub.exercise.Services, "redis") {
+		w.redis = &redisKeys{server: redis.Start(), clock: w.clock}
+		w.services = append(w.services, w.redis)
+	}
+	if slices.Contains(w.sub.exercise.Services, "gateway") {
+		w.gateway = &gatewayCharges{}
+		w.services = append(w.services, w.gateway)
+	}
 }
 
 // reset brings everything outside of the processes to the start of a schedule.
@@ -124,6 +142,9 @@ func (w *world) close() error {
 	}
 	for _, s := range w.sets {
 		s.close()
+	}
+	if w.redis != nil {
+		errs = append(errs, w.redis.close())
 	}
 	return errors.Join(append(errs, w.ledger.Close())...)
 }

@@ -59,6 +59,16 @@ func OutputColumns() []string {
 	return []string{"topic", "partition", "offset", "key", "value", "headers", "committed"}
 }
 
+// ChargesTable is the table of the charges that the payment gateway made, one row
+// each, in an exercise with the service gateway.
+const ChargesTable = "gateway_charges"
+
+// ChargesColumns are those of ChargesTable: the amount is in cents, and the key is
+// empty when the request had none.
+func ChargesColumns() []string {
+	return []string{"receipt_id", "account", "amount", "idempotency_key"}
+}
+
 // Table is a table as data.
 type Table struct {
 	Columns []string

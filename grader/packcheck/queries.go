@@ -126,5 +126,8 @@ func factsOf(e *exercises.Exercise, events []exercises.Event) invariant.Facts {
 	if len(e.Events.Outputs) > 0 {
 		facts.Tables[invariant.OutputTable] = invariant.Table{Columns: invariant.OutputColumns()}
 	}
+	if slices.Contains(e.Services, "gateway") {
+		facts.Tables[invariant.ChargesTable] = invariant.Table{Columns: invariant.ChargesColumns()}
+	}
 	return facts
 }

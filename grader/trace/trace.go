@@ -20,6 +20,8 @@ const (
 	Deliver      = "deliver"
 	SQL          = "sql"
 	Send         = "send" // the submission produces a record
+	Redis        = "redis"
+	Charge       = "gateway"
 	Return       = "return"
 	CommitOffset = "commit-offset"
 	Fault        = "fault"
