@@ -52,8 +52,9 @@ func compilerFindings(output string, trees []*ast.File) []verdict.Finding {
 var undefined = regexp.MustCompile(`^undefined: (\w+)\.(\w+)$`)
 
 // noMember is a message about a field or a method that a type of a package does
-// not have.
-var noMember = regexp.MustCompile(`^\S+ undefined \(type \*?(\w+)\.(\w+) has no field or method (\w+)\)$`)
+// not have. The compiler writes a path in quotes where two packages of the program
+// have one name, as redis and the package behind it.
+var noMember = regexp.MustCompile(`^\S+ undefined \(type \*?(\w+|"[^"]+")\.(\w+) has no field or method (\w+)`)
 
 // explainLookalikes rewrites messages about names that a package in the sandbox
 // does not have: the real one may have them, so "undefined" would puzzle.
@@ -64,11 +65,23 @@ func explainLookalikes(list []verdict.Finding, trees []*ast.File) {
 			list[i].Message = fmt.Sprintf("%s.%s is not available in this exercise", m[1], m[2])
 		}
 		m = noMember.FindStringSubmatch(list[i].Message)
-		if m != nil && importsLookalike(trees, m[1]) {
-			list[i].Message = fmt.Sprintf("%s.%s.%s is not available in this exercise", m[1], m[2], m[3])
+		if m != nil && importsLookalike(trees, packageOf(m[1])) {
+			list[i].Message = fmt.Sprintf("%s.%s.%s is not available in this exercise", packageOf(m[1]), m[2], m[3])
 		}
 	}
 }
+
+// packageOf is the name of a package that a message names or gives the path of.
+func packageOf(text string) string {
+	if strings.Trim(text, `"`) == redisPath {
+		return "redis"
+	}
+	return text
+}
+
+// redisPath is the import path of the Redis client, whose last element is not the
+// package's name.
+const redisPath = "github.com/redis/go-redis/v9"
 
 // importsLookalike reports whether some file imports a package of the sandbox
 // under that name.
@@ -80,7 +93,7 @@ func importsLookalike(trees []*ast.File, name string) bool {
 		}
 	}
 	packages["modernc.org/sqlite/lib"] = "sqlite3"
-	packages["github.com/redis/go-redis/v9"] = "redis"
+	packages[redisPath] = "redis"
 	for _, tree := range trees {
 		for _, spec := range tree.Imports {
 			p, err := strconv.Unquote(spec.Path.Value)
