@@ -58,7 +58,7 @@ func actsOf(r *result) []*act {
 		}
 		system, durable := s.Event, false
 		if all := effects[s.Lane]; len(all) > 0 {
-			system, durable, effects[s.Lane] = cmp.Or(all[0].event, system), all[0].durable, all[1:]
+			system, durable, effects[s.Lane] = all[0].event, all[0].durable, all[1:]
 		}
 		a := actOf(s, system)
 		if a == nil {

@@ -63,7 +63,7 @@ func (s *script) fault(lane string, line int, text string, rows ...string) *scri
 
 func (s *script) call(lane, event string, line int, text string, durable bool, rows []string) *script {
 	s.rec.Add(verdict.Step{Lane: lane, Event: event, Text: text, File: "handler.go", Line: line, Rows: rows})
-	e := done{label: actOf(*s.rec.Last(), trace.SQL).label, instance: lane, step: s.rec.Last().Step, durable: durable}
+	e := done{event: trace.SQL, label: actOf(*s.rec.Last(), trace.SQL).label, instance: lane, step: s.rec.Last().Step, durable: durable}
 	if event == trace.Fault && durable {
 		e.fault = schedule.Lose
 	} else if event == trace.Fault {
