@@ -1,0 +1,84 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+// doneFor is how long Redis remembers a payment.
+const doneFor = 24 * time.Hour
+
+// Handle is called for every record that is delivered. When it returns nil, the
+// record's offset is committed; when it returns an error, the record comes
+// again.
+func Handle(ctx context.Context, db *sql.DB, rdb *redis.Client, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	eventID, err := eventIDOf(rec)
+	if err != nil {
+		return err
+	}
+	key := "payment:done:" + eventID
+
+	_, err = rdb.Get(ctx, key).Result()
+	if err == nil {
+		return nil // done before
+	}
+	if !errors.Is(err, redis.Nil) {
+		return fmt.Errorf("look for the payment: %w", err)
+	}
+
+	if err := charge(ctx, db, p); err != nil {
+		return err
+	}
+	if err := rdb.Set(ctx, key, "1", doneFor).Err(); err != nil {
+		return fmt.Errorf("remember the payment: %w", err)
+	}
+	return nil
+}
+
+// charge takes the payment from its account, in one transaction.
+func charge(ctx context.Context, db *sql.DB, p Payment) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,
+		p.ID, p.Account, p.Amount); err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return tx.Commit()
+}
+
+func eventIDOf(rec *kgo.Record) (string, error) {
+	for _, h := range rec.Headers {
+		if h.Key == "event-id" {
+			return string(h.Value), nil
+		}
+	}
+	return "", errors.New("the record has no event-id header")
+}

@@ -1,0 +1,91 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Payment is the value of a record.
+type Payment struct {
+	ID      string `json:"payment_id"`
+	Account string `json:"account"`
+	Amount  int64  `json:"amount"` // cents
+}
+
+// doneFor is how long Redis remembers a payment.
+const doneFor = 24 * time.Hour
+
+// Handle marks the event in the transaction of the charge and puts it into the
+// cache on the way, so that copies are answered without the database.
+func Handle(ctx context.Context, db *sql.DB, rdb *redis.Client, rec *kgo.Record) error {
+	var p Payment
+	if err := json.Unmarshal(rec.Value, &p); err != nil {
+		return fmt.Errorf("decode payment: %w", err)
+	}
+	eventID, err := eventIDOf(rec)
+	if err != nil {
+		return err
+	}
+	key := "payment:done:" + eventID
+
+	_, err = rdb.Get(ctx, key).Result()
+	if err == nil {
+		return nil // done before
+	}
+	if !errors.Is(err, redis.Nil) {
+		return fmt.Errorf("look for the payment: %w", err)
+	}
+
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
+
+	res, err := tx.ExecContext(ctx,
+		`INSERT INTO processed_events (event_id, processed_at) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+		eventID, time.Now().UTC().Format(time.RFC3339))
+	if err != nil {
+		return fmt.Errorf("mark event: %w", err)
+	}
+	if marked, err := res.RowsAffected(); err != nil || marked == 0 {
+		return err
+	}
+	if err := charge(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := rdb.Set(ctx, key, "1", doneFor).Err(); err != nil {
+		return fmt.Errorf("remember the payment: %w", err)
+	}
+	return tx.Commit()
+}
+
+func charge(ctx context.Context, tx *sql.Tx, p Payment) error {
+	if _, err := tx.ExecContext(ctx,
+		`INSERT INTO charges (payment_id, account, amount) VALUES (?, ?, ?)`,
+		p.ID, p.Account, p.Amount); err != nil {
+		return fmt.Errorf("insert charge: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx,
+		`UPDATE accounts SET balance = balance - ? WHERE id = ?`,
+		p.Amount, p.Account); err != nil {
+		return fmt.Errorf("debit account: %w", err)
+	}
+	return nil
+}
+
+func eventIDOf(rec *kgo.Record) (string, error) {
+	for _, h := range rec.Headers {
+		if h.Key == "event-id" {
+			return string(h.Value), nil
+		}
+	}
+	return "", errors.New("the record has no event-id header")
+}
