@@ -1,0 +1,12 @@
+CREATE TABLE charges (
+  id         INTEGER PRIMARY KEY,
+  payment_id TEXT NOT NULL,
+  account    TEXT NOT NULL,
+  amount     INTEGER NOT NULL, -- cents
+  receipt_id TEXT NOT NULL
+);
+
+CREATE TABLE processed_events (
+  event_id     TEXT PRIMARY KEY,
+  processed_at TEXT NOT NULL
+);
