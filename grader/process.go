@@ -2,6 +2,7 @@ package grader
 
 import (
 	"context"
+	"hash/fnv"
 	"time"
 
 	"redeliver/grader/guest/abi"
@@ -187,6 +188,8 @@ func (p *process) wake(ctx context.Context) (move, error) {
 // of them; it is what the database calls now. A process that comes behind moves
 // to a round time: when it is handed a record, and otherwise when it is too far
 // behind, as after a jump, after a sleep of another one or when it stood still.
+// A round time has the process's own fraction of a millisecond: two processes that
+// read the same nanosecond would be a coincidence that no machine offers.
 const (
 	roundTime = 100 * time.Millisecond
 	tooFar    = time.Second
@@ -199,8 +202,17 @@ func (p *process) timeOf(kind eventKind) time.Time {
 	if behind <= 0 || kind != handed && behind < tooFar {
 		return p.last.clock
 	}
-	if round := now.Truncate(roundTime); round.Before(now) {
-		return round.Add(roundTime)
+	round := now.Truncate(roundTime)
+	if round.Before(now) {
+		round = round.Add(roundTime)
 	}
-	return now
+	return round.Add(p.fraction())
+}
+
+// fraction is what tells the clock of a process from those of others: between a
+// nanosecond and a millisecond.
+func (p *process) fraction() time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte(p.name))
+	return time.Duration(h.Sum32()%999_999 + 1)
 }

@@ -102,6 +102,10 @@ func (j *job) key(files []exercises.File) string {
 	return hashFiles(sources, append(j.compileArgs("handler", "redeliver/handler", nil), j.kit.hash)...)
 }
 
+// patience is how many times its processor time a build may take by the clock. A
+// build that takes longer meets a busy machine, which is no fault of the source.
+const patience = 6
+
 func (j *job) compileAndLink(ctx context.Context, files []exercises.File, r *Result) (_ []verdict.Finding, err error) {
 	if j.dir, err = os.MkdirTemp(j.c.tmp(), "build-"); err != nil {
 		return nil, err
@@ -110,7 +114,7 @@ func (j *job) compileAndLink(ctx context.Context, files []exercises.File, r *Res
 	if err := j.write(files); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, j.c.limits.Wall)
+	limited, cancel := context.WithTimeout(ctx, patience*j.c.limits.CPU)
 	defer cancel()
 	findings, err := j.run(limited, r)
 	if ctx.Err() != nil {
@@ -241,7 +245,7 @@ func (j *job) link(ctx context.Context) ([]verdict.Finding, error) {
 func (j *job) tool(ctx context.Context, program, dir string, args []string) (messages string, findings []verdict.Finding, err error) {
 	t := tool{
 		path: program, args: args, dir: j.path(dir),
-		memory: j.c.limits.Memory, cpu: j.c.limits.Wall,
+		memory: j.c.limits.Memory, cpu: j.c.limits.CPU,
 		// The tools are short-lived: collecting rarely is quicker.
 		env: []string{"GOOS=wasip1", "GOARCH=wasm", "GOROOT=", "TMPDIR=" + j.dir, "GOGC=400"},
 	}
@@ -252,7 +256,7 @@ func (j *job) tool(ctx context.Context, program, dir string, args []string) (mes
 	case err != nil || failure == toolOK:
 		return "", nil, err
 	case failure == toolTooSlow:
-		return "", []verdict.Finding{limitFinding("The compiler needed more than %s for this submission.", j.c.limits.Wall)}, nil
+		return "", []verdict.Finding{limitFinding("The compiler needed more than %s of processor time for this submission.", j.c.limits.CPU)}, nil
 	case failure == toolTooLarge:
 		return "", []verdict.Finding{limitFinding("The compiler needed more than %d MiB of memory for this submission.", j.c.limits.Memory>>20)}, nil
 	case messages == "":

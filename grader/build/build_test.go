@@ -177,7 +177,7 @@ func TestLimits(t *testing.T) {
 		source string
 		want   string
 	}{
-		"Time":    {build.Limits{Wall: time.Millisecond}, accepted, "compile :0:0 The compiler needed more than 1ms for this submission."},
+		"Time":    {build.Limits{CPU: time.Millisecond}, accepted, "compile :0:0 The compiler needed more than 1ms of processor time for this submission."},
 		"Memory":  {build.Limits{Memory: 32 << 20}, accepted, "compile :0:0 The compiler needed more than 32 MiB of memory for this submission."},
 		"Program": {build.Limits{Program: 1 << 20}, accepted, "compile :0:0 The compiled program has "},
 		"Table":   {build.Limits{}, table, "compile :0:0 The compiler needed more than 1024 MiB of memory for this submission."},

@@ -30,14 +30,14 @@ type Config struct {
 
 // Limits bound one run of the compiler or the linker; zero means the default.
 type Limits struct {
-	Wall    time.Duration // of a whole build; 20 s
+	CPU     time.Duration // processor time of one process; 20 s
 	Memory  uint64        // bytes of writable memory of one process; 1 GiB. Linux only.
 	Program int64         // bytes of the finished program; 16 MiB
 }
 
 func (l Limits) withDefaults() Limits {
 	return Limits{
-		Wall:    cmp.Or(l.Wall, 20*time.Second),
+		CPU:     cmp.Or(l.CPU, 20*time.Second),
 		Memory:  cmp.Or(l.Memory, 1<<30),
 		Program: cmp.Or(l.Program, 16<<20),
 	}

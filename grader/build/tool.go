@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -41,7 +42,7 @@ const (
 
 // run runs the tool. messages are its standard error and, when it fails, its
 // standard output as well. The error is about running it: a command that is
-// missing, or the end of ctx for another reason than its deadline.
+// missing, or the end of ctx before the tool has used its processor time.
 func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFailure, err error) {
 	cmd := exec.CommandContext(ctx, t.path, t.args...)
 	cmd.Dir, cmd.Env = t.dir, t.env
@@ -62,7 +63,7 @@ func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFai
 	}
 	var exit *exec.ExitError
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), cpuUsedUp(cmd.ProcessState):
+	case cpuUsedUp(cmd.ProcessState), ctx.Err() != nil && t.usedUp(cmd.ProcessState):
 		return "", "", toolTooSlow, nil
 	case ctx.Err() != nil:
 		return "", "", toolRefused, fmt.Errorf("run %s: %w", t.path, ctx.Err())
@@ -78,6 +79,12 @@ func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFai
 		messages = errs.String() + out.String() // the compiler writes to the latter
 		return messages[:min(len(messages), maxMessageBytes)], "", toolRefused, nil
 	}
+}
+
+// usedUp tells a tool that has had its processor time from one that did not get
+// it, on a busy machine or because the caller does not wait any longer.
+func (t tool) usedUp(s *os.ProcessState) bool {
+	return t.cpu > 0 && s.UserTime()+s.SystemTime() >= t.cpu
 }
 
 // outOfMemory recognises how a Go program dies when the system refuses it memory.
