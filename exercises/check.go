@@ -123,7 +123,9 @@ func (l *loader) checkReferences(doc *document, file exerciseFile) {
 }
 
 // harnessTables are there for every query of an invariant.
-func harnessTables() []string { return []string{"sent", "delivered", "expected", "output", "gateway_charges"} }
+func harnessTables() []string {
+	return []string{"sent", "delivered", "expected", "output", "gateway_charges"}
+}
 
 const maxHistories = 5
 

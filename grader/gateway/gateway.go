@@ -92,7 +92,7 @@ func Text(req abi.Charge) string {
 
 // Result writes an answer.
 func (a Answer) Result() string {
-	switch a.Reply.Result {
+	switch a.Reply.Result { //nolint:exhaustive // a charge is the default
 	case abi.KeyReused:
 		return "error: the key was used for another charge"
 	case abi.InvalidReq:

@@ -3,6 +3,7 @@ package redis
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"redeliver/grader/guest/abi"
@@ -163,7 +164,7 @@ func Result(values []abi.RedisValue) string {
 func show(v abi.RedisValue) string {
 	switch v.Kind {
 	case abi.RedisInt:
-		return fmt.Sprint(v.Int)
+		return strconv.FormatInt(v.Int, 10)
 	case abi.RedisText:
 		return quoted(v.Text)
 	case abi.RedisError:

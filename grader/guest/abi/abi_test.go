@@ -67,7 +67,10 @@ func messages() []message {
 		of("produce error", abi.ProduceReply{Err: abi.Error{Kind: abi.KafkaError, Code: -1}}, abi.AppendProduceReply, (*abi.Reader).ProduceReply),
 		of("redis request", abi.RedisRequest{At: at, Tx: true, Commands: [][]string{{"SET", "k", ""}, {"PING"}}}, abi.AppendRedisRequest, (*abi.Reader).RedisRequest),
 		of("redis reply", abi.RedisReply{Discarded: "EXECABORT", Values: []abi.RedisValue{
-			{}, {Kind: abi.RedisInt, Int: math.MinInt64}, {Kind: abi.RedisText, Text: "x"}, {Kind: abi.RedisError, Text: "ERR"},
+			{},
+			{Kind: abi.RedisInt, Int: math.MinInt64},
+			{Kind: abi.RedisText, Text: "x"},
+			{Kind: abi.RedisError, Text: "ERR"},
 			{Kind: abi.RedisList, List: []abi.RedisValue{{}, {Kind: abi.RedisList}}},
 		}}, abi.AppendRedisReply, (*abi.Reader).RedisReply),
 		of("redis reply that was lost", abi.RedisReply{Lost: "i/o timeout"}, abi.AppendRedisReply, (*abi.Reader).RedisReply),

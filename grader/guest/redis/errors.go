@@ -9,13 +9,13 @@ import (
 )
 
 // Nil is the error of a reply without a value: the key does not exist.
-const Nil = proto.RedisError("redis: nil")
+const Nil = proto.RedisError("redis: nil") //nolint:errname // the name of go-redis
 
 // KeepTTL as an expiration leaves the expiry of a key as it is.
 const KeepTTL = -1
 
 // TxFailedErr is the error of a transaction that Redis did not execute.
-const TxFailedErr = proto.RedisError("redis: transaction failed")
+const TxFailedErr = proto.RedisError("redis: transaction failed") //nolint:errname // the name of go-redis
 
 // ErrNoScript is returned by EvalSha when the server does not know the script.
 var ErrNoScript = proto.RedisError("NOSCRIPT No matching script. Please use EVAL.")

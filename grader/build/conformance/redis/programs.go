@@ -137,9 +137,17 @@ func programs() map[string]program {
 			at := time.Date(2024, 2, 29, 13, 14, 15, 123, time.UTC)
 			hour := time.Hour
 			for _, v := range []any{
-				nil, "x", []byte{0, 255}, 1, int8(-2), int16(3), int32(4), int64(-5), uint(6), uint8(7), uint16(8), uint32(9), uint64(1 << 63),
-				float32(0.1), 1e21, true, false, at, time.Second, payment{"p"}, &payment{"p"}, &s, &n, &yes, none, &at, &hour,
-				status("own type"), struct{ A int }{1}, []string{"a"}, refuses{}, map[string]int{},
+				nil, "x",
+				[]byte{0, 255},
+				1, int8(-2), int16(3), int32(4), int64(-5), uint(6), uint8(7), uint16(8), uint32(9), uint64(1 << 63),
+				float32(0.1), 1e21, true, false, at, time.Second,
+				payment{"p"},
+				&payment{"p"}, &s, &n, &yes, none, &at, &hour,
+				status("own type"),
+				struct{ A int }{1},
+				[]string{"a"},
+				refuses{},
+				map[string]int{},
 			} {
 				p.err(rdb.Set(ctx, "k", v, 0).Err()) // a pointer would show its address
 				p.cmd(rdb.Get(ctx, "k"))
@@ -164,8 +172,18 @@ func programs() map[string]program {
 		"set with arguments": func(ctx context.Context, rdb *redis.Client, p *protocol) {
 			at := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
 			for _, a := range []redis.SetArgs{
-				{}, {Mode: "NX"}, {Mode: "XX"}, {Mode: "NX", Get: true}, {Get: true}, {TTL: time.Minute}, {KeepTTL: true},
-				{ExpireAt: at}, {ExpireAt: at.Add(250 * time.Millisecond)}, {TTL: 10 * time.Millisecond, Mode: "XX", Get: true}, {Mode: "YY"}, {TTL: time.Second, KeepTTL: true},
+				{},
+				{Mode: "NX"},
+				{Mode: "XX"},
+				{Mode: "NX", Get: true},
+				{Get: true},
+				{TTL: time.Minute},
+				{KeepTTL: true},
+				{ExpireAt: at},
+				{ExpireAt: at.Add(250 * time.Millisecond)},
+				{TTL: 10 * time.Millisecond, Mode: "XX", Get: true},
+				{Mode: "YY"},
+				{TTL: time.Second, KeepTTL: true},
 			} {
 				p.cmd(rdb.SetArgs(ctx, "k", "v", a))
 				p.cmd(rdb.TTL(ctx, "k"))
@@ -189,8 +207,8 @@ func programs() map[string]program {
 			p.cmd(rdb.Set(ctx, "k", "v", time.Hour))
 			p.cmd(rdb.Set(ctx, "k", "v", redis.KeepTTL))
 			p.cmd(rdb.TTL(ctx, "k"))
-			p.cmd(rdb.SetEx(ctx, "k", "v", 90*time.Second))
-			p.cmd(rdb.SetEx(ctx, "k", "v", 0))
+			p.cmd(rdb.SetEx(ctx, "k", "v", 90*time.Second)) //nolint:staticcheck // candidates use it
+			p.cmd(rdb.SetEx(ctx, "k", "v", 0))              //nolint:staticcheck // candidates use it
 			p.cmd(rdb.Expire(ctx, "k", -time.Second))
 			p.cmd(rdb.Exists(ctx, "k"))
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kgo"
+
 	"redeliver/gateway"
 )
 

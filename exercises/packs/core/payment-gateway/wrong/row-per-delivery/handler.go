@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
 	"redeliver/gateway"
 )
 
