@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden transcripts with what PostgreSQL answers") //nolint:gochecknoglobals // a flag
