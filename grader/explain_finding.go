@@ -60,18 +60,56 @@ func storyOf(f failure, s story) retold {
 // seen although each told a story that was known.
 const maxTries = 3
 
+// shown is what some schedule on a database showed, told or not.
+type shown struct {
+	kind      verdict.Kind
+	invariant string
+	database  string
+}
+
+// compareDatabases says of each finding what the other database does.
+func (x *explorer) compareDatabases() {
+	names := x.sub.databases()
+	if len(names) < 2 {
+		return
+	}
+	for i := range x.verdict.Findings {
+		f := &x.verdict.Findings[i]
+		for _, other := range names {
+			if other != f.Database {
+				f.Explanation = sentences(f.Explanation, otherDatabase(other, x.shown[shown{f.Kind, f.Invariant, other}]))
+			}
+		}
+	}
+}
+
+// otherDatabase is the sentence for a database on which a finding was not told.
+func otherDatabase(name string, shows bool) string {
+	switch {
+	case shows && name == readCommitted:
+		return "The model of PostgreSQL's READ COMMITTED shows it as well."
+	case shows:
+		return "Plain SQLite shows it as well."
+	case name == readCommitted:
+		return "In the model of PostgreSQL's READ COMMITTED, where a second writer waits instead of getting SQLITE_BUSY, no schedule shows it."
+	default:
+		return "On plain SQLite no schedule shows it: a second writer is answered SQLITE_BUSY there, and its record comes again."
+	}
+}
+
 // found is what the verdict's findings have in common.
 type found struct {
 	seen    map[fingerprint]bool
 	tries   map[fingerprint]int
 	stories map[retold]bool
-	short   string // cause of the first finding, for the summary
-	known   map[string]knownRun
+	short   string              // cause of the first finding, for the summary
+	known   map[string]knownRun // of the database under way
+	shown   map[shown]bool
 	runs    int // made for the sake of shorter and of passing schedules
 }
 
 func newFound() found {
-	return found{seen: map[fingerprint]bool{}, tries: map[fingerprint]int{}, stories: map[retold]bool{}, known: map[string]knownRun{}}
+	return found{seen: map[fingerprint]bool{}, tries: map[fingerprint]int{}, stories: map[retold]bool{}, known: map[string]knownRun{}, shown: map[shown]bool{}}
 }
 
 // add makes a finding of a failure, unless one like it is there already. What

@@ -62,6 +62,9 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 		return nil, fmt.Errorf("schedule %q has no scenario", s)
 	}
 	set := w.groupSet()
+	if err := w.use(s.Database); err != nil {
+		return nil, err
+	}
 	if err := w.reset(ctx, set); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ type delivery struct {
 // done is an effect that took place, for plans and sentences.
 type done struct {
 	schedule.Step
+	waits    bool   // it met another transaction's lock and did nothing yet
 	label    string // "UPDATE accounts (handler.go:31)"
 	instance string
 	attempt  int
@@ -44,6 +45,7 @@ type result struct {
 	// problem is what ended the schedule before its time: a limit, a panic, work
 	// after return, a record that is never committed.
 	problem *problem
+	outside string     // what the model of a database cannot tell; then nothing is proved
 	crash   *crashSite // the first one
 	stdout  []byte
 	stderr  []byte
@@ -80,7 +82,7 @@ func (r *result) lanes() []schedule.Step {
 // time: a database of half a run proves nothing.
 func (r *run) judge(ctx context.Context) error {
 	defer func() { r.out.steps = r.rec.Steps() }()
-	if r.out.problem != nil {
+	if r.out.problem != nil || r.out.outside != "" {
 		return nil
 	}
 	facts, err := r.facts(ctx)

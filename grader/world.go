@@ -22,15 +22,21 @@ import (
 // world is what one worker needs to run schedules one after the other: a
 // database, a cluster for each set of records, a guest for each lane, a clock.
 type world struct {
-	sub       *submission
+	sub      *submission
+	bases    map[string]base // by name: the databases that the exercise names
+	base                     // the one of the schedule under way
+	clock    *sandbox.Clock
+	guests   map[string]*guest // by lane: "A", "B"
+	sets     map[schedule.Set]*recordSet
+	groups   int // consumer groups used so far
+	services []service
+	kafka    *producer // one of services; nil when the submission has no Kafka client
+}
+
+// base is one database, with what the harness keeps of its past.
+type base struct {
 	ledger    *ledger.Ledger
-	clock     *sandbox.Clock
-	guests    map[string]*guest // by lane: "A", "B"
-	sets      map[schedule.Set]*recordSet
-	groups    int // consumer groups used so far
 	histories *histories
-	services  []service
-	kafka     *producer // one of services; nil when the submission has no Kafka client
 }
 
 // recordSet is a cluster that holds the records of a schedule set.
@@ -59,21 +65,64 @@ func (p partition) compare(other partition) int {
 }
 
 func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
-	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, guests: map[string]*guest{}}
-	if w.ledger, err = ledger.Open(ctx, sub.cfg.Dir, ledger.Limits{}, w.clock.Now); err != nil {
-		return nil, err
-	}
-	if err := w.ledger.Prepare(ctx, sub.schema, setupStatements(sub)); err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	if w.histories, err = newHistories(ctx, w.ledger, sub); err != nil {
-		return nil, errors.Join(err, w.close())
+	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, bases: map[string]base{}, guests: map[string]*guest{}}
+	for _, name := range sub.databases() {
+		if err := w.open(ctx, name); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
 	}
 	if sub.exercise.Produces() {
 		w.kafka = &producer{}
 		w.services = append(w.services, w.kafka)
 	}
-	return w, nil
+	return w, w.use(sub.databases()[0])
+}
+
+// The databases of packs.md.
+const (
+	plainSQLite   = "sqlite"
+	readCommitted = "read-committed"
+)
+
+// databases lists what the exercise's schedules run against.
+func (s *submission) databases() []string {
+	if len(s.exercise.Databases) > 0 {
+		return s.exercise.Databases
+	}
+	return []string{plainSQLite}
+}
+
+// open makes one database with the exercise's tables.
+func (w *world) open(ctx context.Context, name string) (err error) {
+	var b base
+	switch name {
+	case plainSQLite:
+		b.ledger, err = ledger.Open(ctx, w.sub.cfg.Dir, ledger.Limits{}, w.clock.Now)
+	case readCommitted:
+		b.ledger, err = ledger.OpenReadCommitted(ctx, ledger.Limits{}, w.clock.Now)
+	default:
+		err = fmt.Errorf("there is no database %q", name)
+	}
+	if err != nil {
+		return err
+	}
+	w.bases[name] = b
+	if err := b.ledger.Prepare(ctx, w.sub.schema, setupStatements(w.sub)); err != nil {
+		return err
+	}
+	b.histories, err = newHistories(ctx, b.ledger, w.sub)
+	w.bases[name] = b
+	return err
+}
+
+// use makes a database the one of the next schedule.
+func (w *world) use(name string) error {
+	b, ok := w.bases[name]
+	if !ok {
+		return fmt.Errorf("the exercise has no database %q", name)
+	}
+	w.base = b
+	return nil
 }
 
 // reset brings everything outside of the processes to the start of a schedule.
@@ -125,7 +174,10 @@ func (w *world) close() error {
 	for _, s := range w.sets {
 		s.close()
 	}
-	return errors.Join(append(errs, w.ledger.Close())...)
+	for _, b := range w.bases {
+		errs = append(errs, b.ledger.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func setupStatements(sub *submission) []ledger.Statement {

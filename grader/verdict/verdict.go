@@ -107,7 +107,7 @@ type Step struct {
 	// Lane is the instance that acted; empty for what happens to all of them.
 	Lane string `json:"lane"`
 	// Event is one of deliver, sql, commit-offset, return, crash, restart,
-	// produce, fault, output, limit, check.
+	// produce, fault, output, limit, check, group, leak, wait.
 	Event    string   `json:"event"`
 	Text     string   `json:"text"`
 	File     string   `json:"file,omitempty"`
@@ -122,6 +122,11 @@ type Coverage struct {
 	Schedules int    `json:"schedules"`
 	Failed    int    `json:"failed"`
 	Complete  bool   `json:"complete"` // false: sampled, or not finished
+	// Database is set when an exercise has another one than plain SQLite, or two.
+	Database string `json:"database,omitempty"`
+	// Outside says why schedules ended at something that the model of a database
+	// cannot tell. They are counted in Schedules and nowhere else.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // Timings are wall-clock milliseconds. FirstResult is the time from the start
