@@ -179,12 +179,12 @@ func TestBrowser(t *testing.T) {
 	b.inspect(t, "home")
 	b.obeys(t)
 
-	b.do(t, chromedp.Click(chromedp.CSS("a.button")), chromedp.WaitVisible(chromedp.CSS(".code")))
+	b.do(t, chromedp.Click(chromedp.CSS("a.button")), chromedp.WaitVisible(chromedp.CSS("textarea")))
 	b.inspect(t, "exercise")
 	b.obeys(t)
 
 	b.do(t,
-		chromedp.Evaluate[chromedp.Void](`document.querySelector(".code").shadowRoot.querySelector(".cm-content").focus()`),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").focus(); document.querySelector("textarea").setSelectionRange(0, 0)`),
 		chromedp.KeyEvent(wrongCode),
 		chromedp.Click(chromedp.CSS("form button:not(.second)")),
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),
