@@ -179,12 +179,12 @@ func TestBrowser(t *testing.T) {
 	b.inspect(t, "home")
 	b.obeys(t)
 
-	b.do(t, chromedp.Click(chromedp.CSS("a.button")), chromedp.WaitVisible(chromedp.CSS("textarea")))
+	b.do(t, chromedp.Click(chromedp.CSS("a.button")), chromedp.WaitVisible(chromedp.CSS(".code")))
 	b.inspect(t, "exercise")
 	b.obeys(t)
 
 	b.do(t,
-		chromedp.Evaluate[chromedp.Void](`document.querySelector("textarea").focus(); document.querySelector("textarea").setSelectionRange(0, 0)`),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector(".code").shadowRoot.querySelector(".cm-content").focus()`),
 		chromedp.KeyEvent(wrongCode),
 		chromedp.Click(chromedp.CSS("form button:not(.second)")),
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),
@@ -232,7 +232,7 @@ func TestBrowser(t *testing.T) {
 	// A form that started from an old version, as another tab would send it.
 	b.do(t,
 		chromedp.Click(chromedp.CSS(`main a[href="`+exercisePage+`"]`)),
-		chromedp.WaitVisible(chromedp.CSS("textarea")),
+		chromedp.WaitVisible(chromedp.CSS(".code")),
 		chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=base]").value = 0; document.querySelector("textarea").value += "// other tab"`),
 		chromedp.Click(chromedp.CSS("button.second")),
 		chromedp.WaitVisible(chromedp.CSS("textarea.other")),

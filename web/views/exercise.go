@@ -84,7 +84,7 @@ type DraftLine struct {
 func NewExercise(p Page, e *exercises.Exercise, statementHTML string, hints []HintModel, form FormModel) (ExerciseModel, error) {
 	t := text{words: p.Words}
 	spoken := e.Language(p.Lang())
-	p.Title = e.Title[spoken] // Editor stays off: its browser test does not end yet
+	p.Title, p.Editor = e.Title[spoken], true
 	p.Description = t.say("exercise.description", "Title", p.Title)
 	return ExerciseModel{
 		Page: p, Name: e.Name(), Spoken: spoken, Level: e.Level, Minutes: e.Minutes,
