@@ -44,6 +44,7 @@ func TestEveryPageObeysThePolicy(t *testing.T) {
 	b.grader.say("happy-path")
 	for path, status := range map[string]int{
 		"/en/":                             200,
+		"/en/exercises":                    200,
 		exercisePage:                       200,
 		exercisePage + "?version=0":        200,
 		exercisePage + "?version=1":        200,
@@ -88,7 +89,7 @@ func TestEveryPageObeysThePolicy(t *testing.T) {
 			htmlcheck.In("meta[name=description]:not([content=''])"),
 			htmlcheck.In("a.skip", htmlcheck.Attr("href", "#content")),
 			htmlcheck.In("main#content"), htmlcheck.In("nav[aria-label]"), htmlcheck.In("footer"),
-			htmlcheck.Count("h1", 1), htmlcheck.Count("title", 1))
+			htmlcheck.Count("h1", 1), htmlcheck.Count("head title", 1))
 	}
 }
 
@@ -118,6 +119,23 @@ func TestHome(t *testing.T) {
 		a := b.visitor(t).get(t, "/en/", http.StatusOK)
 		htmlcheck.Page(t, a.body, htmlcheck.In("#exercises + p", htmlcheck.Contains("No exercises are installed.")))
 	})
+}
+
+func TestExercises(t *testing.T) {
+	t.Parallel()
+	v := setup(t, Config{}, testCatalog()).visitor(t)
+	a := v.get(t, "/en/exercises", http.StatusOK)
+	htmlcheck.Page(t, a.body,
+		htmlcheck.Count(".cards > li", 1),
+		htmlcheck.In("h2", htmlcheck.Text("Level 1 of 4")),
+		htmlcheck.In(".cards a", htmlcheck.Attr("href", exercisePage), htmlcheck.Text("Charge once")),
+		htmlcheck.In(".tags", htmlcheck.Attr("aria-label", "What your code works with")),
+		htmlcheck.In(".tags li", htmlcheck.Text("one record at a time")))
+	if strings.Contains(a.body, "secret") {
+		t.Error("an assigned exercise is on a public page")
+	}
+	empty := setup(t, Config{}, fakeCatalog{}).visitor(t).get(t, "/en/exercises", http.StatusOK)
+	htmlcheck.Page(t, empty.body, htmlcheck.In("main p + p", htmlcheck.Contains("No exercises are installed.")))
 }
 
 func TestExercise(t *testing.T) {

@@ -31,6 +31,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/questions", s.languageChoose)
 	get(e, "/questions/*", s.languageChoose)
 	get(e, "/glossary", s.languageChoose)
+	get(e, "/exercises", s.languageChoose)
 	get(e, "/exercises/*", s.languageChoose)
 	get(e, "/submissions/*", s.languageChoose)
 	get(e, "/runs/*", s.languageChoose)
@@ -43,6 +44,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/questions/:slug", s.questionShow)
 	get(site, "/glossary", s.glossaryShow)
 
+	get(site, "/exercises", s.exercisesShow)
 	get(site, "/exercises/:pack/:slug", s.exerciseShow)
 	get(site, "/exercises/:pack/:slug/watch", s.watchShow)
 	get(site, "/exercises/:pack/:slug/watch/:wrong", s.watchShow)

@@ -101,7 +101,7 @@ func (c fakeCatalog) Public() (out []*exercises.Exercise) {
 
 func testCatalog() fakeCatalog {
 	return fakeCatalog{{
-		Pack: "core", Slug: "charge-once", Version: "1.0.0", Level: 1, Minutes: 20, Visibility: "public",
+		Pack: "core", Slug: "charge-once", Version: "1.0.0", Level: 1, Entry: "handler", Minutes: 20, Visibility: "public",
 		Title:     map[string]string{"en": "Charge once"},
 		Statement: map[string]string{"en": "Charge **once**.\n\n## Tables\n\n```sql\nCREATE TABLE t (id TEXT)\n```\n\n<script>alert(1)</script>"},
 		Hints:     map[string][]exercises.Hint{"en": {{Title: "A hint & a half", Text: "Look *here*."}}},

@@ -14,6 +14,9 @@ import (
 // HomeURL is the first page in a language.
 func HomeURL(lang string) templ.SafeURL { return templ.SafeURL("/" + url.PathEscape(lang) + "/") }
 
+// ExercisesURL is the list of exercises.
+func ExercisesURL(lang string) templ.SafeURL { return HomeURL(lang) + "exercises" }
+
 // ExerciseURL is the page of an exercise.
 func ExerciseURL(lang, name string) templ.SafeURL {
 	pack, slug, _ := strings.Cut(name, "/")
