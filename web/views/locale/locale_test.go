@@ -52,7 +52,7 @@ func TestNameOf(t *testing.T) {
 func TestPlural(t *testing.T) {
 	t.Parallel()
 	w := load(t).Words("ru")
-	for n, want := range map[int]string{1: "Выполнено 1 расписание", 3: "Выполнено 3 расписания", 11: "Выполнено 11 расписаний", 21: "Выполнено 21 расписание"} {
+	for n, want := range map[int]string{1: "Выполнен 1 сценарий", 3: "Выполнено 3 сценария", 11: "Выполнено 11 сценариев", 21: "Выполнен 21 сценарий"} {
 		if got, err := w.Count("submission.schedules", n); got != want {
 			t.Errorf("%d: %q, want %q, err %v", n, got, want, err)
 		}
