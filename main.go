@@ -5,14 +5,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -22,7 +20,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -34,8 +31,6 @@ import (
 	"redeliver/grader/packcheck"
 	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
-	"redeliver/web"
-	"redeliver/web/jobs"
 	"redeliver/web/store"
 )
 
@@ -60,6 +55,8 @@ type commands struct {
 	Prepared string   `help:"Folder that the prepare command has filled; it is only read." env:"REDELIVER_PREPARED" placeholder:"DIR"`
 
 	Serve   serveCommand       `cmd:"" help:"Run the web site."`
+	Worker  workerCommand      `cmd:"" help:"Grade what a site hands in, on another machine; the database is PostgreSQL."`
+	Backup  backupCommand      `cmd:"" help:"Copy the SQLite database of a site, which may run, into a file."`
 	Grade   gradeCommand       `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
 	Pack    packcheck.Commands `cmd:"" help:"Check, make and list exercise packs."`
 	Prepare prepareCommand     `cmd:"" help:"Compile the packages that submissions may import into a folder, for REDELIVER_PREPARED."`
@@ -354,130 +351,4 @@ func readFile(name string) (_ exercises.File, err error) {
 		return exercises.File{}, fmt.Errorf("read the submission: %w", err)
 	}
 	return exercises.File{Name: filepath.Base(name), Content: content}, nil
-}
-
-// serveCommand runs the site: pages, jobs and grader in one process.
-type serveCommand struct {
-	Addr     string `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
-	Data     string `help:"Folder for the database and the compiler's files." env:"REDELIVER_DATA" default:"./data"`
-	Database string `help:"postgres://… instead of SQLite in the data folder." env:"REDELIVER_DATABASE" placeholder:"URL"`
-	Workers  int    `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
-	BaseURL  string `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure." env:"REDELIVER_BASE_URL" placeholder:"URL"`
-	Proxy    bool   `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
-}
-
-// Run serves until ctx ends, then lets requests and gradings finish.
-func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
-	limitMemory(c.Workers + 1) // one for a replay, or for the pages
-	log := slog.New(slog.NewTextHandler(s.err, nil))
-	if c.Data, err = filepath.Abs(c.Data); err != nil { // an address of a database file has no relative form
-		return fmt.Errorf("find the data folder: %w", err)
-	}
-	for _, dir := range []string{filepath.Join(c.Data, "build"), os.TempDir()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make the data folder: %w", err)
-		}
-	}
-	release, err := store.LockFolder(c.Data)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	work := filepath.Join(c.Data, "work")
-	if err := os.RemoveAll(work); err != nil { // what a killed process has left
-		return fmt.Errorf("clear the working folder: %w", err)
-	}
-	catalog := exercises.Open(exercises.Builtin(), s.packs)
-	for _, p := range catalog.Problems() {
-		log.Warn("a pack has a problem and is left out", slog.String("problem", p.String()))
-	}
-	st, err := store.Open(ctx, cmp.Or(c.Database, filepath.Join(c.Data, "redeliver.db")))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	if err := jobs.Migrate(ctx, st); err != nil {
-		return err
-	}
-	compiler := build.New(build.Config{Dir: filepath.Join(c.Data, "build"), Prepared: s.prepared})
-	judge, err := grader.New(grader.Config{Dir: work, Workers: min(2, runtime.GOMAXPROCS(0))}, compiler)
-	if err != nil {
-		return err
-	}
-	queue, err := jobs.New(ctx, st, &siteGrader{catalog, compiler, judge}, jobs.Config{Workers: c.Workers, Log: log})
-	if err != nil {
-		return err
-	}
-	site, err := web.New(web.Config{SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: log}, st, queue, catalog)
-	if err != nil {
-		return err
-	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	log.Info("listening", slog.String("address", "http://"+ln.Addr().String()))
-	return c.serve(ctx, log, site, queue, compiler, ln)
-}
-
-// serve answers requests at once, while the compiler is being prepared in the
-// background. At the end the pages stop first, then running gradings finish.
-func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, site *web.Server, queue *jobs.Queue, compiler *build.Compiler, ln net.Listener) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var preparing sync.WaitGroup
-	if c.Workers > 0 {
-		preparing.Go(func() { prepareForSite(ctx, log, compiler) })
-	}
-	err := queue.Start(ctx)
-	if err == nil {
-		err = site.Serve(ctx, ln)
-	}
-	cancel()
-	preparing.Wait()
-	stop, done := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
-	defer done()
-	return errors.Join(err, queue.Stop(stop))
-}
-
-// prepareForSite prepares the compiler and logs every fifth of the way.
-func prepareForSite(ctx context.Context, log *slog.Logger, c *build.Compiler) {
-	logged := -1
-	err := c.Prepare(ctx, func(_ string, done, total int) {
-		if fifth := done * 5 / max(total, 1); fifth != logged {
-			logged = fifth
-			log.Info("preparing the compiler", slog.Int("packages", done), slog.Int("of", total))
-		}
-	})
-	if err != nil && ctx.Err() == nil {
-		log.Error("the compiler cannot be prepared; nothing is graded until this is mended and the server started again", slog.Any("error", err))
-		return
-	}
-	log.Info("the compiler is ready")
-}
-
-// siteGrader is the grader as the job queue wants it.
-type siteGrader struct {
-	catalog  *exercises.Catalog
-	compiler *build.Compiler
-	judge    *grader.Grader
-}
-
-// Preparing says what the compiler is doing before it can build.
-func (g *siteGrader) Preparing() string { return g.compiler.State().String() }
-
-// Grade judges one submission of the site.
-func (g *siteGrader) Grade(ctx context.Context, r jobs.Request, progress func(jobs.Progress)) (verdict.Verdict, error) {
-	exercise, ok := g.catalog.Exercise(r.Exercise)
-	if !ok {
-		return verdict.Verdict{}, fmt.Errorf("the exercise %s is not installed any more", r.Exercise)
-	}
-	v, err := g.judge.Grade(ctx, grader.Request{Exercise: exercise, Files: r.Files, Seed: r.Seed, Replay: r.Replay, Progress: func(p grader.Progress) {
-		progress(jobs.Progress{Stage: string(p.Stage), Coverage: p.Coverage, Finding: p.Finding})
-	}})
-	var changed *grader.ReplayError
-	if errors.As(err, &changed) {
-		return v, &jobs.ChangedError{Text: changed.Text}
-	}
-	return v, err
 }

@@ -21,6 +21,7 @@ import (
 	"redeliver/grader/build"
 	"redeliver/grader/packcheck"
 	"redeliver/web/store"
+	"redeliver/web/store/storetest"
 	"redeliver/web/views"
 )
 
@@ -67,7 +68,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// server is a running `redeliver serve`.
+// server is a running `redeliver serve` or, without a base, `redeliver worker`.
 type server struct {
 	cmd  *exec.Cmd
 	base string
@@ -78,12 +79,19 @@ var listening = regexp.MustCompile(`address=(http://[0-9.:]+)`)
 
 func startServer(t *testing.T, data string, packs ...string) *server {
 	t.Helper()
+	return start(t, listening, []string{"REDELIVER_PACKS=" + strings.Join(packs, ":")},
+		"serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "1")
+}
+
+// start runs a command until its log says that it is ready.
+func start(t *testing.T, ready *regexp.Regexp, env []string, args ...string) *server {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{cmd: exec.CommandContext(context.Background(), exe, "serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "1"), log: &strings.Builder{}}
-	s.cmd.Env = append(os.Environ(), asProgram+"=1", "REDELIVER_PACKS="+strings.Join(packs, ":"))
+	s := &server{cmd: exec.CommandContext(context.Background(), exe, args...), log: &strings.Builder{}}
+	s.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	out, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -99,9 +107,9 @@ func startServer(t *testing.T, data string, packs ...string) *server {
 		for {
 			n, err := out.Read(buf)
 			s.log.Write(buf[:n])
-			if m := listening.FindStringSubmatch(s.log.String()); m != nil && !sent {
+			if m := ready.FindStringSubmatch(s.log.String()); m != nil && !sent {
 				sent = true
-				found <- m[1]
+				found <- m[len(m)-1]
 			}
 			if err != nil {
 				close(found)
@@ -236,6 +244,36 @@ func waitForVerdict(t *testing.T, v *visitor, base string) string {
 	}
 	t.Fatal("no verdict within two minutes")
 	return ""
+}
+
+var working = regexp.MustCompile(`msg=working`)
+
+// The pages and the gradings in two processes that share nothing but a database:
+// what the site takes in, the worker grades, and the page shows it.
+func TestWorkerOnAnotherMachine(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	var data [2]string
+	for i := range data {
+		data[i] = t.TempDir()
+		if err := os.Symlink(compilerCache(t), filepath.Join(data[i], "build")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"REDELIVER_DATABASE=" + address, "REDELIVER_METRICS_TOKEN=t0ken"}
+	s := start(t, listening, env, "serve", "--addr", "127.0.0.1:0", "--data", data[0], "--workers", "0")
+	start(t, working, env, "worker", "--data", data[1], "--workers", "1")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visitor{Client: http.Client{Jar: jar}}
+	catalog := exercises.Open(exercises.Builtin(), nil)
+	exercise, _ := catalog.Exercise("core/charge-once")
+	v.submit(t, s.base, "core/charge-once", string(exercise.Starter[0].Content))
+	if got := waitForVerdict(t, v, s.base); got != "failed" {
+		t.Errorf("the starter: %s", got)
+	}
 }
 
 // An exercise of a third-party folder is shown and judged without a rebuild. What

@@ -54,6 +54,10 @@ func requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// submissionKey is where a handler notes which submission a request is about,
+// for the log.
+const submissionKey = "submission"
+
 // logRequest writes one line for each request, with the error if there was one;
 // nothing else logs it.
 func (s *Server) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
@@ -63,10 +67,15 @@ func (s *Server) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			c.Error(err) // draws the page, so that the status is known
 		}
+		took := time.Since(begin)
+		s.requests.observe(c, took)
 		attrs := []slog.Attr{
 			slog.String("request_id", c.Response().Header().Get(echo.HeaderXRequestID)),
 			slog.String("method", c.Request().Method), slog.String("route", c.Path()),
-			slog.Int("status", c.Response().Status), slog.Duration("took", time.Since(begin)),
+			slog.Int("status", c.Response().Status), slog.Duration("took", took),
+		}
+		if id, ok := c.Get(submissionKey).(string); ok && id != "" {
+			attrs = append(attrs, slog.String("submission", id))
 		}
 		if err != nil {
 			attrs = append(attrs, slog.Any("error", err))
@@ -81,7 +90,7 @@ func levelOf(c echo.Context) slog.Level {
 	switch {
 	case c.Response().Status >= http.StatusInternalServerError && c.Path() != "/readyz":
 		return slog.LevelError
-	case c.Path() == "/healthz", c.Path() == "/readyz", strings.HasPrefix(c.Path(), static.Prefix):
+	case c.Path() == "/healthz", c.Path() == "/readyz", c.Path() == "/metrics", strings.HasPrefix(c.Path(), static.Prefix):
 		return slog.LevelDebug
 	default:
 		return slog.LevelInfo

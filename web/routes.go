@@ -24,6 +24,7 @@ func (s *Server) routes(e *echo.Echo) {
 	// For machines.
 	get(e, "/healthz", s.healthShow)
 	get(e, "/readyz", s.readyShow)
+	get(e, "/metrics", s.metricsShow)
 	get(e, static.Prefix+"*", echo.WrapHandler(static.Handler()))
 
 	// Addresses without a language.

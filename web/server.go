@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"redeliver/content"
 	"redeliver/exercises"
@@ -60,8 +61,13 @@ type Config struct {
 	RunsPerMinute int
 	// MaxStreams bounds the event streams that are open at once; 1000.
 	MaxStreams int
-	Now        func() time.Time
-	Log        *slog.Logger
+	// Metrics holds what /metrics shows, the site's own figures among it; nil: a
+	// registry of its own.
+	Metrics *prometheus.Registry
+	// MetricsToken is what /metrics asks for; empty: there is no such page.
+	MetricsToken string
+	Now          func() time.Time
+	Log          *slog.Logger
 }
 
 func (c Config) withDefaults() Config {
@@ -69,6 +75,9 @@ func (c Config) withDefaults() Config {
 	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
 	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
+	if c.Metrics == nil {
+		c.Metrics = prometheus.NewRegistry()
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -91,6 +100,7 @@ type Server struct {
 	newBrowsers *limiter
 	runs        *limiter
 	watched     watched
+	requests    requests
 	streams     chan struct{} // holds one entry for each open stream
 	closing     chan struct{} // closed when the server begins to stop
 	handler     http.Handler
@@ -116,8 +126,12 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, texts: rendered,
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
+		requests:    newRequests(),
 		streams:     make(chan struct{}, cfg.MaxStreams),
 		closing:     make(chan struct{}),
+	}
+	if err := s.register(cfg.Metrics); err != nil {
+		return nil, fmt.Errorf("start web: %w", err)
 	}
 	e := echo.New()
 	e.HTTPErrorHandler = s.showError

@@ -43,6 +43,7 @@ func (s *Server) submissionCreate(c echo.Context) error {
 }
 
 func (s *Server) answer(c echo.Context, form exerciseForm, r jobs.Receipt) error {
+	c.Set(submissionKey, r.PublicID)
 	notice := ""
 	switch r.Answer {
 	case jobs.TooMany:

@@ -36,6 +36,7 @@ func (s *Server) submissionShow(c echo.Context) error {
 
 // submission finds the submission in the address if this browser made it.
 func (s *Server) submission(c echo.Context) (store.Submission, error) {
+	c.Set(submissionKey, c.Param("id"))
 	return s.store.Submission(c.Request().Context(), s.browser(c), c.Param("id"))
 }
 

@@ -56,6 +56,8 @@ func (w *gradeWorker) Work(ctx context.Context, job *river.Job[gradeArgs]) error
 		return err
 	}
 	defer w.q.watch.notify(id)
+	w.q.metrics.running.Inc()
+	defer w.q.metrics.running.Dec()
 	v, err := w.judge(ctx, sub, job.Attempt >= job.MaxAttempts)
 	if err != nil {
 		return err
@@ -103,6 +105,7 @@ func (w *gradeWorker) judge(ctx context.Context, sub store.Submission, last bool
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return verdict.Verdict{}, fmt.Errorf("grade submission %d: %w", sub.ID, ctx.Err())
 	}
+	w.q.metrics.failures.Inc()
 	if err == nil {
 		err = fmt.Errorf("%w: %s", errInconclusive, v.Summary)
 	}
@@ -137,12 +140,16 @@ func (w *gradeWorker) report(ctx context.Context, id int64, p Progress) {
 func (w *gradeWorker) finish(ctx context.Context, sub store.Submission, v verdict.Verdict, job *river.Job[gradeArgs]) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	return w.q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
+	err := w.q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
 		if _, err := store.FinishTx(ctx, queries, sub.ID, v, w.q.cfg.Now()); err != nil {
 			return err
 		}
 		return completeTx(ctx, w.q.st.Dialect, tx, job)
 	})
+	if err == nil {
+		w.q.metrics.graded(v)
+	}
+	return err
 }
 
 // gaveUp is the verdict of a submission that we could not grade.

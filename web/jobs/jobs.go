@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 
 	"redeliver/exercises"
@@ -63,10 +64,11 @@ const maxAttempts = 4
 // Config holds what differs between a server, a worker and a test. Zero values
 // mean the defaults that are named here.
 type Config struct {
-	Workers      int           // gradings at once; 0: this process only hands in
-	JobTimeout   time.Duration // of one grading; 60 s
-	SoftStop     time.Duration // for running gradings when the process stops; 10 s
-	KeepBrowsers time.Duration // after the last thing a browser wrote; 180 days
+	Workers      int                   // gradings at once; 0: this process only hands in
+	JobTimeout   time.Duration         // of one grading; 60 s
+	SoftStop     time.Duration         // for running gradings when the process stops; 10 s
+	KeepBrowsers time.Duration         // after the last thing a browser wrote; 180 days
+	Metrics      prometheus.Registerer // where the figures go; may be nil
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -93,6 +95,7 @@ type Queue struct {
 	listener *pgxpool.Pool // nil on SQLite
 	watch    watch
 	replays  replays
+	metrics  metrics
 
 	stopping  chan struct{} // closed by the first Stop
 	stopOnce  sync.Once
@@ -107,6 +110,10 @@ func New(ctx context.Context, st *store.Store, g Grader, cfg Config) (*Queue, er
 	q := &Queue{st: st, cfg: cfg.withDefaults(), stopping: make(chan struct{}), replays: newReplays()}
 	if cfg.Workers > 0 {
 		q.grader = g
+	}
+	var err error
+	if q.metrics, err = newMetrics(q, cfg.Metrics); err != nil {
+		return nil, fmt.Errorf("open job queue: %w", err)
 	}
 	driver, listener, err := openDriver(ctx, st)
 	if err != nil {

@@ -4,12 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
@@ -53,11 +57,12 @@ func (c *clock) now() time.Time          { return time.UnixMilli(c.Load()) }
 func (c *clock) advance(d time.Duration) { c.Add(d.Milliseconds()) }
 
 type testBundle struct {
-	st     *store.Store
-	queue  *Queue
-	grader *fakeGrader
-	clock  *clock
-	events <-chan *river.Event // a grading was completed, failed or cancelled
+	st      *store.Store
+	queue   *Queue
+	grader  *fakeGrader
+	clock   *clock
+	figures *prometheus.Registry
+	events  <-chan *river.Event // a grading was completed, failed or cancelled
 }
 
 type gradeFunc = func(context.Context, Request, func(Progress)) (verdict.Verdict, error)
@@ -65,10 +70,10 @@ type gradeFunc = func(context.Context, Request, func(Progress)) (verdict.Verdict
 // setup makes a queue on an empty database; the test starts it.
 func setup(t *testing.T, pathOrURL string, grade gradeFunc) *testBundle {
 	t.Helper()
-	b := &testBundle{st: storetest.Open(t, pathOrURL, Migrate), grader: &fakeGrader{grade: grade}, clock: &clock{}}
+	b := &testBundle{st: storetest.Open(t, pathOrURL, Migrate), grader: &fakeGrader{grade: grade}, clock: &clock{}, figures: prometheus.NewRegistry()}
 	b.clock.advance(1000 * time.Hour)
 	q, err := New(t.Context(), b.st, b.grader, Config{
-		Workers: 2, SoftStop: 100 * time.Millisecond, Now: b.clock.now, Log: slog.New(slog.DiscardHandler),
+		Workers: 2, SoftStop: 100 * time.Millisecond, Now: b.clock.now, Log: slog.New(slog.DiscardHandler), Metrics: b.figures,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -484,5 +489,49 @@ func TestUpkeep(t *testing.T) {
 				t.Errorf("event %s", e.Kind)
 			}
 		})
+	})
+}
+
+// What happened is counted once: an attempt of ours that failed, and the verdict
+// after it.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, pathOrURL string) {
+		failed := false
+		b := setup(t, pathOrURL, func(context.Context, Request, func(Progress)) (verdict.Verdict, error) {
+			if !failed {
+				failed = true
+				return verdict.Verdict{}, errors.New("the machine stands still")
+			}
+			return verdictOf(verdict.Failed), nil
+		})
+		b.submit(t, handIn("ada", "package handler"), Created)
+		waiting := `
+# HELP redeliver_submissions_unfinished Submissions that wait or are being graded, in the whole installation.
+# TYPE redeliver_submissions_unfinished gauge
+redeliver_submissions_unfinished %d
+`
+		if err := testutil.GatherAndCompare(b.figures, strings.NewReader(fmt.Sprintf(waiting, 1)), "redeliver_submissions_unfinished"); err != nil {
+			t.Error(err)
+		}
+		b.start(t)
+		b.next(t)
+		b.next(t)
+		if err := testutil.GatherAndCompare(b.figures, strings.NewReader(fmt.Sprintf(waiting, 0)), "redeliver_submissions_unfinished"); err != nil {
+			t.Error(err)
+		}
+		if err := testutil.GatherAndCompare(b.figures, strings.NewReader(`
+# HELP redeliver_grading_failures_total Attempts at a grading that ended without a verdict. The fault is never a submission's.
+# TYPE redeliver_grading_failures_total counter
+redeliver_grading_failures_total 1
+# HELP redeliver_gradings_total Gradings that ended with a verdict, by outcome.
+# TYPE redeliver_gradings_total counter
+redeliver_gradings_total{outcome="failed"} 1
+redeliver_gradings_total{outcome="inconclusive"} 0
+redeliver_gradings_total{outcome="passed"} 0
+redeliver_gradings_total{outcome="rejected"} 0
+`), "redeliver_grading_failures_total", "redeliver_gradings_total"); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -28,7 +28,7 @@ func Each(t *testing.T, fn func(t *testing.T, pathOrURL string)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		fn(t, schema(t))
+		fn(t, Postgres(t))
 	})
 }
 
@@ -51,9 +51,9 @@ func Open(t *testing.T, pathOrURL string, migrate func(context.Context, *store.S
 	return st
 }
 
-// schema makes a schema of its own, so that tests can run in parallel in one
-// database.
-func schema(t *testing.T) string {
+// Postgres makes a schema of its own, so that tests can run in parallel in one
+// database, and returns its address. Without PostgresEnv it skips the test.
+func Postgres(t *testing.T) string {
 	t.Helper()
 	base := os.Getenv(PostgresEnv)
 	if base == "" {

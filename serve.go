@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"redeliver/exercises"
+	"redeliver/grader"
+	"redeliver/grader/build"
+	"redeliver/grader/verdict"
+	"redeliver/web"
+	"redeliver/web/jobs"
+	"redeliver/web/store"
+)
+
+// siteFlags say where a site has its files and its database.
+type siteFlags struct {
+	Data     string `help:"Folder for the database and the compiler's files." env:"REDELIVER_DATA" default:"./data"`
+	Database string `help:"postgres://… instead of SQLite in the data folder." env:"REDELIVER_DATABASE" placeholder:"URL"`
+}
+
+// sqlite is the file of the database when it is not PostgreSQL.
+func (f siteFlags) sqlite() string { return filepath.Join(f.Data, "redeliver.db") }
+
+// site is what serve and worker have in common. close lets go of it.
+type site struct {
+	log      *slog.Logger
+	catalog  *exercises.Catalog
+	store    *store.Store
+	compiler *build.Compiler
+	queue    *jobs.Queue
+	figures  *prometheus.Registry
+	workers  int
+	closers  []func() error
+}
+
+// open takes the data folder for this process and opens everything in it.
+func (f siteFlags) open(ctx context.Context, s *streams, workers int) (_ *site, err error) {
+	p := &site{log: slog.New(slog.NewTextHandler(s.err, nil)), workers: workers, figures: prometheus.NewRegistry()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	p.figures.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if f.Data, err = filepath.Abs(f.Data); err != nil { // an address of a database file has no relative form
+		return nil, fmt.Errorf("find the data folder: %w", err)
+	}
+	for _, dir := range []string{filepath.Join(f.Data, "build"), os.TempDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the data folder: %w", err)
+		}
+	}
+	release, err := store.LockFolder(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, release)
+	work := filepath.Join(f.Data, "work")
+	if err := os.RemoveAll(work); err != nil { // what a killed process has left
+		return nil, fmt.Errorf("clear the working folder: %w", err)
+	}
+	p.catalog = exercises.Open(exercises.Builtin(), s.packs)
+	for _, problem := range p.catalog.Problems() {
+		p.log.Warn("a pack has a problem and is left out", slog.String("problem", problem.String()))
+	}
+	if p.store, err = store.Open(ctx, cmp.Or(f.Database, f.sqlite())); err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, p.store.Close)
+	if err := jobs.Migrate(ctx, p.store); err != nil {
+		return nil, err
+	}
+	p.compiler = build.New(build.Config{Dir: filepath.Join(f.Data, "build"), Prepared: s.prepared})
+	judge, err := grader.New(grader.Config{Dir: work, Workers: min(2, runtime.GOMAXPROCS(0))}, p.compiler)
+	if err != nil {
+		return nil, err
+	}
+	p.queue, err = jobs.New(ctx, p.store, &siteGrader{p.catalog, p.compiler, judge}, jobs.Config{Workers: workers, Log: p.log, Metrics: p.figures})
+	return p, err
+}
+
+// close undoes open, last things first.
+func (p *site) close() error {
+	var errs []error
+	for i := len(p.closers) - 1; i >= 0; i-- {
+		errs = append(errs, p.closers[i]())
+	}
+	return errors.Join(errs...)
+}
+
+// run grades while serve runs, and prepares the compiler beside it. At the end
+// the pages stop first, then running gradings finish.
+func (p *site) run(ctx context.Context, serve func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var preparing sync.WaitGroup
+	if p.workers > 0 {
+		preparing.Go(func() { prepareForSite(ctx, p.log, p.compiler) })
+	}
+	err := p.queue.Start(ctx)
+	if err == nil {
+		err = serve(ctx)
+	}
+	cancel()
+	preparing.Wait()
+	stop, done := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	defer done()
+	return errors.Join(err, p.queue.Stop(stop))
+}
+
+// serveCommand runs the site: pages, jobs and grader in one process.
+type serveCommand struct {
+	siteFlags
+	Addr         string `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
+	Workers      int    `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
+	BaseURL      string `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure." env:"REDELIVER_BASE_URL" placeholder:"URL"`
+	Proxy        bool   `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
+	MetricsToken string `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
+}
+
+// Run serves until ctx ends, then lets requests and gradings finish.
+func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
+	limitMemory(c.Workers + 1) // one for a replay, or for the pages
+	p, err := c.open(ctx, s, c.Workers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	pages, err := web.New(web.Config{
+		SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
+		Metrics: p.figures, MetricsToken: c.MetricsToken,
+	}, p.store, p.queue, p.catalog)
+	if err != nil {
+		return err
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	p.log.Info("listening", slog.String("address", "http://"+ln.Addr().String()))
+	return p.run(ctx, func(ctx context.Context) error { return pages.Serve(ctx, ln) })
+}
+
+// workerCommand grades for a site on another machine.
+type workerCommand struct {
+	siteFlags
+	Workers int `help:"Gradings at once." env:"REDELIVER_WORKERS" default:"${workers}"`
+}
+
+// Run grades until ctx ends, then lets gradings finish.
+func (c *workerCommand) Run(ctx context.Context, s *streams) (err error) {
+	switch {
+	case c.Database == "":
+		return usageError{errors.New("a worker shares a PostgreSQL database with the site: name it with --database postgres://…; one process owns a SQLite file")}
+	case c.Workers < 1:
+		return usageError{errors.New("a worker grades at least one submission at a time: --workers must be 1 or more")}
+	}
+	limitMemory(c.Workers)
+	p, err := c.open(ctx, s, c.Workers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	p.log.Info("working", slog.Int("gradings at once", c.Workers))
+	return p.run(ctx, func(ctx context.Context) error {
+		<-ctx.Done()
+		return nil
+	})
+}
+
+// backupCommand copies the database.
+type backupCommand struct {
+	siteFlags
+	File string `arg:"" help:"The copy; the file must not exist."`
+}
+
+// Run copies the state of one moment.
+func (c *backupCommand) Run(ctx context.Context, s *streams) (err error) {
+	if c.Database != "" {
+		return usageError{errors.New("PostgreSQL is copied with its own pg_dump; this command copies the SQLite database in the data folder")}
+	}
+	st, err := store.OpenToRead(ctx, c.sqlite())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	if err := st.Backup(ctx, c.File); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "copied to %s\n", c.File)
+	return err
+}
+
+// prepareForSite prepares the compiler and logs every fifth of the way.
+func prepareForSite(ctx context.Context, log *slog.Logger, c *build.Compiler) {
+	logged := -1
+	err := c.Prepare(ctx, func(_ string, done, total int) {
+		if fifth := done * 5 / max(total, 1); fifth != logged {
+			logged = fifth
+			log.Info("preparing the compiler", slog.Int("packages", done), slog.Int("of", total))
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		log.Error("the compiler cannot be prepared; nothing is graded until this is mended and the server started again", slog.Any("error", err))
+		return
+	}
+	log.Info("the compiler is ready")
+}
+
+// siteGrader is the grader as the job queue wants it.
+type siteGrader struct {
+	catalog  *exercises.Catalog
+	compiler *build.Compiler
+	judge    *grader.Grader
+}
+
+// Preparing says what the compiler is doing before it can build.
+func (g *siteGrader) Preparing() string { return g.compiler.State().String() }
+
+// Grade judges one submission of the site.
+func (g *siteGrader) Grade(ctx context.Context, r jobs.Request, progress func(jobs.Progress)) (verdict.Verdict, error) {
+	exercise, ok := g.catalog.Exercise(r.Exercise)
+	if !ok {
+		return verdict.Verdict{}, fmt.Errorf("the exercise %s is not installed any more", r.Exercise)
+	}
+	v, err := g.judge.Grade(ctx, grader.Request{Exercise: exercise, Files: r.Files, Seed: r.Seed, Replay: r.Replay, Progress: func(p grader.Progress) {
+		progress(jobs.Progress{Stage: string(p.Stage), Coverage: p.Coverage, Finding: p.Finding})
+	}})
+	var changed *grader.ReplayError
+	if errors.As(err, &changed) {
+		return v, &jobs.ChangedError{Text: changed.Text}
+	}
+	return v, err
+}
