@@ -188,15 +188,19 @@ func writeFacts(ctx context.Context, db Database, facts Facts) error {
 	return nil
 }
 
-// write makes one temporary table. A temporary table hides one of the same name
-// that a submission may have made.
+// write fills one temporary table, which may be there from a schedule before. A
+// temporary table hides one of the same name that a submission may have made.
 func write(ctx context.Context, db Database, name string, t Table) error {
 	quoted := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		quoted[i] = `"` + strings.ReplaceAll(c, `"`, `""`) + `"`
 	}
-	if err := db.Exec(ctx, "CREATE TEMP TABLE "+name+" ("+strings.Join(quoted, ", ")+")"); err != nil {
-		return err
+	for _, text := range []string{
+		"CREATE TEMP TABLE IF NOT EXISTS " + name + " (" + strings.Join(quoted, ", ") + ")", "DELETE FROM temp." + name,
+	} {
+		if err := db.Exec(ctx, text); err != nil {
+			return err
+		}
 	}
 	marks := strings.TrimSuffix(strings.Repeat("?,", len(t.Columns)), ",")
 	for _, row := range t.Rows {

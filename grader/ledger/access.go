@@ -21,6 +21,8 @@ type Access struct {
 const (
 	lockName = "lock"
 	dbName   = "db"
+	// tablePrefix is followed by a table's name in lower case.
+	tablePrefix = "table:"
 )
 
 // session is what a connection is in the middle of. Statements may begin and end
@@ -43,7 +45,7 @@ type seen struct {
 // note collects one action of the authoriser.
 func (s *seen) note(action sqlite.AuthorizerActionCode, arg1, arg2 string) {
 	add := func(list *[]string, name string) {
-		if name = "table:" + strings.ToLower(name); !slices.Contains(*list, name) {
+		if name = tablePrefix + strings.ToLower(name); !slices.Contains(*list, name) {
 			*list = append(*list, name)
 		}
 	}

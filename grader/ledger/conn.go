@@ -72,23 +72,26 @@ type Conn interface {
 
 // fileConn is a connection to a SQLite file.
 type fileConn struct {
-	l   *Ledger
-	raw driver.Conn
-	tx  driver.Tx
+	l    *Ledger
+	file *file
+	raw  *remembering
+	tx   driver.Tx
 
 	changes []string
 	rules   rules
 	session session
+	begun   bool // it may be in a transaction
+	spoilt  bool // it is no longer as good as new
 }
 
 // guard installs the rules and the hook that collects row differences.
 func (c *fileConn) guard() error {
-	hooks, ok := c.raw.(sqlite.HookRegisterer)
+	hooks, ok := c.raw.Conn.(sqlite.HookRegisterer)
 	if !ok {
 		return errors.New("the SQLite driver has no pre-update hook")
 	}
 	hooks.RegisterPreUpdateHook(c.collect)
-	authoriser, ok := c.raw.(sqlite.AuthorizerRegisterer)
+	authoriser, ok := c.raw.Conn.(sqlite.AuthorizerRegisterer)
 	if !ok {
 		return errNoAuthoriser
 	}
@@ -102,6 +105,17 @@ func (c *fileConn) authorise(action sqlite.AuthorizerActionCode, arg1, arg2, _, 
 	return c.rules.authorise(c.l, action, arg1, arg2)
 }
 
+// mark notes what the next schedule must find as it was, even when the statement
+// has failed: it may be one of several.
+func (c *fileConn) mark() {
+	c.begun = c.begun || len(c.rules.seen.control) > 0
+	c.spoilt = c.spoilt || c.rules.schema
+	c.file.changed = c.file.changed || c.rules.schema
+	for _, table := range c.rules.seen.writes {
+		c.file.dirty[table] = true
+	}
+}
+
 // forget begins another call.
 func (c *fileConn) forget() { c.changes, c.rules = nil, rules{} }
 
@@ -111,18 +125,16 @@ func (c *fileConn) open() bool { return c.session.open }
 
 func (c *fileConn) holder() string { return "" }
 
-func (c *fileConn) close() error { return c.raw.Close() }
+// close keeps the connection for the next one who asks.
+func (c *fileConn) close() error { return c.file.takeBack(c) }
 
 // Fail changes nothing: a failed statement leaves SQLite's transaction open.
 func (c *fileConn) Fail() Access { return Access{} }
 
 func (c *fileConn) Prepare(ctx context.Context, query string) error {
 	c.rules = rules{}
-	s, err := c.raw.(driver.ConnPrepareContext).PrepareContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	return s.Close()
+	_, err := c.raw.compile(ctx, query)
+	return err
 }
 
 func (c *fileConn) Exec(ctx context.Context, query string, args []driver.NamedValue) (Result, error) {
@@ -142,6 +154,7 @@ func (c *fileConn) Exec(ctx context.Context, query string, args []driver.NamedVa
 		res.LastInsertID, err = r.LastInsertId()
 		return err
 	})
+	c.mark()
 	res.Changes, res.Access = c.changes, c.settle(err)
 	return res, err
 }
@@ -153,16 +166,18 @@ func (c *fileConn) Query(ctx context.Context, query string, args []driver.NamedV
 		rows, err = c.l.read(ctx, c.raw, query, args)
 		return err
 	})
+	c.mark()
 	rows.Changes, rows.Access = c.changes, c.settle(err)
 	return rows, err
 }
 
 func (c *fileConn) Begin(ctx context.Context, opts driver.TxOptions) error {
 	c.forget()
-	tx, err := c.raw.(driver.ConnBeginTx).BeginTx(ctx, opts)
+	tx, err := c.raw.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
 	if err != nil {
 		return err
 	}
+	c.begun = true
 	c.tx, c.session = tx, session{open: true}
 	return nil
 }

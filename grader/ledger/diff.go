@@ -82,7 +82,7 @@ func (l *Ledger) columnsOf(table string) []string {
 	if names, ok := l.columns[table]; ok {
 		return names
 	}
-	rows, err := l.Query(context.Background(), "SELECT name FROM pragma_table_info(?)", driver.NamedValue{Ordinal: 1, Value: table})
+	rows, err := l.Query(context.Background(), "SELECT name FROM pragma_table_info(?, 'main')", driver.NamedValue{Ordinal: 1, Value: table})
 	if err != nil {
 		return nil
 	}

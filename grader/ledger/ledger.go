@@ -112,10 +112,11 @@ func open(ctx context.Context, limits Limits, now func() time.Time, engineOf fun
 		limits: limits.withDefaults(), now: now, driver: &sqlite.Driver{},
 		conns: map[connKey]Conn{}, guard: map[string]bool{}, columns: map[string][]string{},
 	}
-	var err error
-	if l.calc, err = new(sqlite.Driver).Open(":memory:"); err != nil {
+	calc, err := new(sqlite.Driver).Open(":memory:")
+	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
+	l.calc = remember(calc)
 	// The functions outlive the call that opens the ledger.
 	if err := l.registerFunctions(context.WithoutCancel(ctx)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.calc.Close())

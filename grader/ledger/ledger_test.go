@@ -223,6 +223,7 @@ func TestRules(t *testing.T) {
 		{"Pragma", "PRAGMA journal_mode = DELETE", "not authorized", "PRAGMA"},
 		{"PragmaFunction", "SELECT * FROM pragma_database_list", "not authorized", "PRAGMA"},
 		{"LoadExtension", "SELECT load_extension('x')", "not authorized", "load_extension"},
+		{"TotalChanges", "SELECT Total_Changes()", "not authorized", "keeps connections open"},
 		{"VirtualTable", "CREATE VIRTUAL TABLE v USING fts5(x)", "not authorized", "Virtual tables"},
 		{"DropExerciseTable", "DROP TABLE charges", "not authorized", "cannot be dropped"},
 		{"AlterExerciseTable", "ALTER TABLE Charges ADD COLUMN x", "not authorized", "cannot be altered"},

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -10,6 +11,12 @@ import (
 type rules struct {
 	refused string // "" when nothing
 	seen    seen
+	schema  bool // a statement makes, changes or drops something, temporary or not
+}
+
+func (r rules) clone() rules {
+	r.seen.reads, r.seen.writes, r.seen.control = slices.Clone(r.seen.reads), slices.Clone(r.seen.writes), slices.Clone(r.seen.control)
+	return r
 }
 
 // authorise decides while a statement is compiled whether it stays inside the
@@ -22,6 +29,12 @@ func (r *rules) authorise(l *Ledger, action sqlite.AuthorizerActionCode, arg1, a
 		return sqlite.AuthorizerDeny
 	}
 	r.seen.note(action, arg1, arg2)
+	switch action {
+	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthFunction, sqlite.AuthInsert, sqlite.AuthUpdate, sqlite.AuthDelete,
+		sqlite.AuthTransaction, sqlite.AuthSavepoint, sqlite.AuthRecursive:
+	default:
+		r.schema = true
+	}
 	return sqlite.AuthorizerOK
 }
 
@@ -36,6 +49,9 @@ func (l *Ledger) refuses(action sqlite.AuthorizerActionCode, arg1, arg2 string) 
 	case sqlite.AuthFunction:
 		if strings.EqualFold(arg2, "load_extension") {
 			return "load_extension would run code outside the sandbox."
+		}
+		if strings.EqualFold(arg2, "total_changes") {
+			return "total_changes() counts over the life of a connection, and the sandbox keeps connections open from one process to the next."
 		}
 	case sqlite.AuthDropTable, sqlite.AuthDropView, sqlite.AuthDropTrigger, sqlite.AuthDropIndex:
 		if l.guard[strings.ToLower(arg1)] {
