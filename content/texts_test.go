@@ -37,7 +37,7 @@ var otherWords = map[string][]string{
 	"en": {"re-delivery", "dedupe key", "idempotence key", "offset number"},
 	"ru": {"оффсет", "офсет", "консюмер", "ребалансинг", "перебалансиров", "ключ дедупликации",
 		"потребител", "номер последовательности", "топик повторов", "статическое участие", "тайм-аут", "кеш", "продуктив"},
-	"de": {"Idempotenz-Schlüssel", "Konsument", "Verbraucher", "Neuzustellung", "Dublette", "Versatz"},
+	"de": {"Idempotenz-Schlüssel", "Konsument", "Verbraucher", "Neuzustellung", "Dublette", "Versatz", "Konnektor", "Gruppendaten", "im Flug", "compactet", "Ereignis"},
 }
 
 // Every text keeps to the glossary of its language.
