@@ -26,8 +26,8 @@ type effect interface {
 	text() string
 	// noun names it inside a sentence: "UPDATE accounts".
 	noun() string
-	// perform does it for the instance. What the system refuses is an outcome; a
-	// *ledger.LimitError is the submission's, any other error ours.
+	// perform does it for the instance. What the system refuses is an outcome. An
+	// error is one of noAnswer's, with the access all the same, or ours.
 	perform(ctx context.Context, w *world, instance string) (outcome, error)
 	// fault is an answer that the schedule made up: an error as the system's
 	// client gives it. what says whether the effect took place.

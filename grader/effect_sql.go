@@ -85,12 +85,11 @@ func (e sqlEffect) perform(ctx context.Context, w *world, instance string) (outc
 }
 
 func performOn(ctx context.Context, conn ledger.Conn, e sqlEffect) (outcome, error) {
-	var limit *ledger.LimitError
 	switch e.op {
 	case abi.OpExec:
 		res, err := conn.Exec(ctx, e.stmt.SQL, e.stmt.Args)
-		if errors.As(err, &limit) || ctx.Err() != nil {
-			return outcome{}, err
+		if noAnswer(err) || ctx.Err() != nil {
+			return outcome{access: res.Access}, err
 		}
 		return outcome{
 			reply:  abi.AppendExecReply(nil, abi.ExecReply{Err: abi.ErrorOf(err), RowsAffected: res.Affected, LastInsertID: res.LastInsertID}),
@@ -98,8 +97,8 @@ func performOn(ctx context.Context, conn ledger.Conn, e sqlEffect) (outcome, err
 		}, nil
 	case abi.OpQuery:
 		rows, err := conn.Query(ctx, e.stmt.SQL, e.stmt.Args)
-		if errors.As(err, &limit) || ctx.Err() != nil {
-			return outcome{}, err
+		if noAnswer(err) || ctx.Err() != nil {
+			return outcome{access: rows.Access}, err
 		}
 		return outcome{
 			reply: queryReply(rows, err), result: resultText(err, rowsText(rows)), changes: rows.Changes, access: rows.Access, busy: isBusy(err),
@@ -109,6 +108,9 @@ func performOn(ctx context.Context, conn ledger.Conn, e sqlEffect) (outcome, err
 		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, "")}, ctx.Err()
 	case abi.OpCommit:
 		access, err := conn.Commit()
+		if noAnswer(err) {
+			return outcome{access: access}, err
+		}
 		return outcome{reply: abi.AppendError(nil, abi.ErrorOf(err)), result: resultText(err, ""), access: access, busy: isBusy(err)}, nil
 	default:
 		access, err := conn.Rollback()
@@ -138,17 +140,21 @@ func (e sqlEffect) fault(what string) outcome {
 }
 
 // abandon rolls back where a transaction was to end: it is over, and nothing of
-// it stays.
+// it stays. What becomes of a transaction whose statement fails is the database's.
 func (e sqlEffect) abandon(w *world, instance string) error {
-	if e.op != abi.OpCommit && e.op != abi.OpRollback {
+	conn, err := w.ledger.Conn(instance, e.conn)
+	switch {
+	case errors.Is(err, ledger.ErrTooManyConns) || err == nil && e.op == abi.OpBegin:
+		return nil
+	case err != nil:
+		return err
+	case e.op == abi.OpCommit || e.op == abi.OpRollback:
+		_, err = conn.Rollback()
+		return err
+	default:
+		conn.Fail()
 		return nil
 	}
-	conn, err := w.ledger.Conn(instance, e.conn)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Rollback()
-	return err
 }
 
 // refusal answers an effect with an error that SQLite never saw.

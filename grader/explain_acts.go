@@ -38,7 +38,7 @@ func actsOf(r *result) []*act {
 	var acts []*act
 	effects := map[string][]done{} // of each instance, in their order
 	for _, e := range r.effects {
-		if !e.offset {
+		if !e.offset && !e.waits {
 			effects[e.instance] = append(effects[e.instance], e)
 		}
 	}

@@ -65,13 +65,23 @@ type found struct {
 	seen    map[fingerprint]bool
 	tries   map[fingerprint]int
 	stories map[retold]bool
-	short   string // cause of the first finding, for the summary
-	known   map[string]knownRun
-	runs    int // made for the sake of shorter and of passing schedules
+	short   string              // cause of the first finding, for the summary
+	known   map[string]knownRun // of the database under way
+	outside int                 // schedules of which the model cannot tell
+	runs    int                 // made for the sake of shorter and of passing schedules
+
+	// For the comparison of databases: what each showed, which was looked at no
+	// further than its happy path, and the findings, by token, of two instances.
+	shown      map[shown]bool
+	cutShort   map[string]bool
+	concurrent map[string]bool
 }
 
 func newFound() found {
-	return found{seen: map[fingerprint]bool{}, tries: map[fingerprint]int{}, stories: map[retold]bool{}, known: map[string]knownRun{}}
+	return found{
+		seen: map[fingerprint]bool{}, tries: map[fingerprint]int{}, stories: map[retold]bool{}, known: map[string]knownRun{},
+		shown: map[shown]bool{}, cutShort: map[string]bool{}, concurrent: map[string]bool{},
+	}
 }
 
 // add makes a finding of a failure, unless one like it is there already. What
@@ -103,6 +113,7 @@ func (x *explorer) add(ctx context.Context, phase string, r *result, f failure) 
 	if found.PassingTwin, found.PassesWhen, err = x.twin(ctx, told); err != nil {
 		return err
 	}
+	x.concurrent[found.Schedule] = print.class == "concurrency"
 	x.verdict.Findings = append(x.verdict.Findings, found)
 	if len(x.verdict.Findings) == 1 {
 		x.short = why.short

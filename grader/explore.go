@@ -24,16 +24,16 @@ type explorer struct {
 	report  func(Progress)
 
 	found
-	replaying bool // one schedule, so there is nothing to compare it with
+	database  string // of the schedules under way
+	replaying bool   // one schedule, so there is nothing to compare it with
 	hash      *trace.Hash
 	plans     schedule.Facts // what the phases so far have shown
 }
 
-// explore runs every phase to its end, also after a failure, so that the verdict
-// lists each distinct one. Only a handler that does not get through one record
-// undisturbed is not looked at further: every schedule would end the same way.
+// explore looks at the submission on every database that the exercise names: it
+// must hold on each.
 func (x *explorer) explore(ctx context.Context) error {
-	err := x.explorePhases(ctx)
+	err := x.exploreDatabases(ctx)
 	if errors.Is(err, errUnlike) {
 		x.verdict.Outcome, x.verdict.Summary = verdict.Inconclusive,
 			"The handler, run twice with the same records and answers, did two different things. Nothing can be concluded from that; the grading will be repeated."
@@ -42,12 +42,28 @@ func (x *explorer) explore(ctx context.Context) error {
 	return err
 }
 
-func (x *explorer) explorePhases(ctx context.Context) error {
+func (x *explorer) exploreDatabases(ctx context.Context) error {
 	x.found, x.hash = newFound(), trace.NewHash()
-	x.plans = x.whatIsKnown()
+	for _, name := range x.sub.databases() {
+		x.database, x.known, x.plans = name, map[string]knownRun{}, x.whatIsKnown()
+		if err := x.explorePhases(ctx); err != nil || x.verdict.Outcome == verdict.Inconclusive {
+			return err
+		}
+	}
+	x.compareDatabases()
+	x.verdict.TraceHash = x.hash.String()
+	x.conclude()
+	return nil
+}
+
+// explorePhases runs every phase to its end, also after a failure, so that the verdict
+// lists each distinct one. Only a handler that does not get through one record
+// undisturbed is not looked at further: every schedule would end the same way.
+func (x *explorer) explorePhases(ctx context.Context) error {
 	for _, phase := range x.phases() {
 		if why := leftOut(x.sub.exercise.Entry, x.sub.exercise.Produces())[phase]; why != "" {
-			c := verdict.Coverage{Phase: phase, LeftOut: why}
+			c := x.coverageOf(phase)
+			c.LeftOut = why
 			x.verdict.Coverage = append(x.verdict.Coverage, c)
 			x.report(Progress{Stage: Exploring, Coverage: &c})
 			continue
@@ -69,12 +85,11 @@ func (x *explorer) explorePhases(ctx context.Context) error {
 		if err := x.collect(ctx, phase, results, complete); err != nil {
 			return err
 		}
-		if phase == schedule.HappyPath && results[0].problem != nil {
+		if phase == schedule.HappyPath && results[0].over() {
+			x.cutShort[x.database] = true
 			break
 		}
 	}
-	x.verdict.TraceHash = x.hash.String()
-	x.conclude()
 	return nil
 }
 
@@ -102,7 +117,9 @@ func (x *explorer) exerciseSeed() uint64 {
 func (x *explorer) learn(phase string, results []*result) {
 	switch phase {
 	case schedule.HappyPath:
-		x.verdict.Stdout, x.verdict.Stderr = string(results[0].stdout), string(results[0].stderr)
+		if x.database == x.sub.databases()[0] {
+			x.verdict.Stdout, x.verdict.Stderr = string(results[0].stdout), string(results[0].stderr)
+		}
 		for _, e := range results[0].effects {
 			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
 		}
@@ -145,7 +162,11 @@ func addTo(hash *trace.Hash, phase string, r *result) {
 	if r.problem != nil && r.problem.wall {
 		steps = []verdict.Step{{Event: trace.Limit, Text: r.problem.text}}
 	}
-	hash.Add(phase+" "+r.schedule.String(), steps)
+	name := phase + " " + r.schedule.String()
+	if r.schedule.Database != plainSQLite {
+		name = r.schedule.Database + " " + name
+	}
+	hash.Add(name, steps)
 }
 
 // notReproducible compares two runs of one schedule.
@@ -171,7 +192,7 @@ func (x *explorer) runPhase(ctx context.Context, phase string) (results []*resul
 	if phase == schedule.Interleavings {
 		return x.interleave(ctx)
 	}
-	plan, complete := schedule.Plan(phase, x.database(), x.plans)
+	plan, complete := schedule.Plan(phase, x.database, x.plans)
 	if phase != schedule.HappyPath {
 		results, err = x.runAll(ctx, plan, options{})
 		return results, complete, err
@@ -192,7 +213,7 @@ const maxInterleavings = 150
 // interleave searches the interleavings of two instances that hold the same
 // record, and of two that hold two records, side by side.
 func (x *explorer) interleave(ctx context.Context) (results []*result, complete bool, err error) {
-	bases := interleavingBases(x.database())
+	bases := interleavingBases(x.database)
 	found := make([][]*result, len(bases))
 	all := make([]bool, len(bases))
 	err = x.parallel(ctx, len(bases), func(ctx context.Context, w *world, i int) error {
@@ -245,13 +266,6 @@ func (x *explorer) phases() []string {
 	return slices.DeleteFunc(schedule.Phases(), func(p string) bool {
 		return p != schedule.HappyPath && x.sub.exercise.Phases != nil && !slices.Contains(x.sub.exercise.Phases, p)
 	})
-}
-
-func (x *explorer) database() string {
-	if len(x.sub.exercise.Databases) > 0 {
-		return x.sub.exercise.Databases[0]
-	}
-	return "sqlite"
 }
 
 // runAll runs schedules on the workers and returns the results in the order of
@@ -320,16 +334,36 @@ func (s *submission) world(ctx context.Context, n int) (*world, error) {
 	return w, nil
 }
 
+// coverageOf begins the coverage of a phase; it names the database where there is
+// something to tell apart.
+func (x *explorer) coverageOf(phase string) verdict.Coverage {
+	c := verdict.Coverage{Phase: phase}
+	if !slices.Equal(x.sub.databases(), []string{plainSQLite}) {
+		c.Database = x.database
+	}
+	return c
+}
+
 // collect takes a phase's results into the verdict.
 func (x *explorer) collect(ctx context.Context, phase string, results []*result, complete bool) error {
-	c := verdict.Coverage{Phase: phase, Schedules: len(results), Complete: complete}
+	c := x.coverageOf(phase)
+	c.Schedules, c.Complete = len(results), complete
 	x.remember(results)
 	for _, r := range results {
+		if r.outside != "" {
+			c.Complete = false
+			x.outside++
+			if !slices.Contains(c.Outside, r.outside) {
+				c.Outside = append(c.Outside, r.outside)
+			}
+			continue
+		}
 		failures := x.failures(r)
 		if len(failures) > 0 {
 			c.Failed++
 		}
 		for _, f := range failures {
+			x.sees(f)
 			if err := x.add(ctx, phase, r, f); err != nil {
 				return err
 			}
@@ -377,7 +411,7 @@ func (x *explorer) fieldOf(invariant string) string {
 // replay runs the one schedule of a token. Its verdict says what that schedule
 // shows, and its coverage that no other ran.
 func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
-	x.found, x.replaying = newFound(), true
+	x.found, x.replaying, x.database = newFound(), true, s.Database
 	results, err := x.runAll(ctx, []schedule.Schedule{s}, options{positions: true, live: true})
 	if err != nil {
 		return err
@@ -392,6 +426,9 @@ func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 	}
 	x.verdict.Replay = &verdict.Replay{Schedule: x.sub.token(s), Trace: r.steps}
 	x.conclude()
+	if r.outside != "" {
+		x.verdict.Outcome, x.verdict.Summary = verdict.Inconclusive, "Nothing can be concluded from this schedule: "+r.outside+"."
+	}
 	return nil
 }
 
@@ -402,5 +439,5 @@ func (x *explorer) conclude() {
 		v.Outcome, v.Summary = verdict.Failed, summaryOf(v.Findings[0].Message, x.short)
 		return
 	}
-	v.Outcome, v.Summary = verdict.Passed, passedSummary(*v)
+	v.Outcome, v.Summary = verdict.Passed, passedSummary(*v, x.outside)
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -176,6 +177,8 @@ func replayed(req Request) (*schedule.Schedule, error) {
 		return nil, &ReplayError{fmt.Sprintf("The exercise has changed: the token belongs to %s as it was then.", tok.Exercise)}
 	case tok.SourceHash != SourceHash(req.Files)[:16]:
 		return nil, &ReplayError{"The source has changed: the token belongs to other files."}
+	case len(req.Exercise.Databases) > 0 && !slices.Contains(req.Exercise.Databases, tok.Schedule.Database):
+		return nil, &ReplayError{fmt.Sprintf("The token names the database %q, which the exercise has not.", tok.Schedule.Database)}
 	case tok.Seed != req.Seed:
 		return nil, &ReplayError{fmt.Sprintf("The token was made with seed %d; pass --seed %d.", tok.Seed, tok.Seed)}
 	}

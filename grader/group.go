@@ -63,6 +63,9 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 		return nil, fmt.Errorf("schedule %q has no scenario", s)
 	}
 	set := w.groupSet()
+	if err := w.use(s.Database); err != nil {
+		return nil, err
+	}
 	if err := w.reset(ctx, set); err != nil {
 		return nil, err
 	}
@@ -129,7 +132,7 @@ func (g *groupRun) play(ctx context.Context, sc members.Scenario, at int) error 
 		return err
 	}
 	g.events = story.Events
-	if story.Stuck && g.out.problem == nil && len(g.parts) > 0 {
+	if story.Stuck && !g.over() && len(g.parts) > 0 {
 		last := g.parts[len(g.parts)-1]
 		g.stuck(last.lane, last.lane.current)
 	}
@@ -139,7 +142,7 @@ func (g *groupRun) play(ctx context.Context, sc members.Scenario, at int) error 
 // handle is one delivery: the guest runs from effect to effect, and before each
 // the scenario may pause it or end its process.
 func (g *groupRun) handle(ctx context.Context, md *members.Delivery) error {
-	if g.out.problem != nil || g.broken != nil {
+	if g.over() || g.broken != nil {
 		return errOver
 	}
 	refused, err := g.deliverTo(ctx, md)
@@ -160,7 +163,7 @@ func (g *groupRun) deliverTo(ctx context.Context, md *members.Delivery) (refused
 		if err := g.await(md, p); err != nil {
 			return nil, err
 		}
-		if stop, err = g.perform(ctx, md, p); g.out.problem != nil {
+		if stop, err = g.perform(ctx, md, p); g.over() {
 			return errOver, nil
 		}
 	}
@@ -244,27 +247,31 @@ func (g *groupRun) perform(ctx context.Context, md *members.Delivery, p *part) (
 		return nil, nil //nolint:nilnil,nilerr // it is the submission's, and the schedule ends with it
 	}
 	at := e.position()
+	step := verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line}
 	out, err := e.perform(ctx, g.world, l.proc.name)
-	if err == nil && out.busy {
-		if waited := md.Blocked(); waited == nil {
+	if err == nil && out.busy || isWaiting(err) {
+		switch waited := md.Blocked(); {
+		case waited == nil:
+			if err != nil {
+				if err := g.unansweredIn(p, step, err); err != nil {
+					return nil, err
+				}
+			}
 			p.pieces = append(p.pieces, nil)
 			out, err = e.perform(ctx, g.world, l.proc.name)
-		} else if !errors.Is(waited, members.ErrNobody) {
+		case !errors.Is(waited, members.ErrNobody):
 			return nil, waited
 		}
 	}
-	step := verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line, Rows: out.changes}
-	var limit *ledger.LimitError
-	if errors.As(err, &limit) {
-		l.proc.kill()
-		p.d.Ended = "was stopped"
-		g.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: at.File, line: at.Line, wall: true}
-		p.add(step, verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text})
-		return nil, nil //nolint:nilnil // the schedule ends with the problem
-	}
 	if err != nil {
+		err := g.unansweredIn(p, step, err)
+		if holder := g.ledger.Holder(l.proc.name); err == nil && holder != "" {
+			p.add(g.waitsForEver(l, holder))
+		}
+		l.proc.kill() // inside of the bubble, where its goroutine is
 		return nil, err
 	}
+	step.Rows = out.changes
 	if out.result != "" {
 		step.Text += " → " + out.result
 	}
@@ -274,6 +281,13 @@ func (g *groupRun) perform(ctx context.Context, md *members.Delivery, p *part) (
 	})
 	p.add(step)
 	return l.proc.answer(ctx, out.reply)
+}
+
+// unansweredIn tells in a delivery of an effect that got no answer.
+func (g *groupRun) unansweredIn(p *part, step verdict.Step, err error) error {
+	steps, err := g.unanswered(p.lane, step, err)
+	p.add(steps...)
+	return err
 }
 
 func (p *part) add(steps ...verdict.Step) {

@@ -2,6 +2,7 @@ package grader
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -48,26 +49,14 @@ func TestSearchMissesNoClass(t *testing.T) {
 			}
 			t.Run(e.Slug+"/"+s.Name, func(t *testing.T) {
 				w := worldFor(t, e, s.Files)
-				for _, base := range interleavingBases("sqlite") {
-					full, tries := exhaustive(t, w, base)
-					if full == nil {
-						continue
-					}
-					found, tried := map[string]bool{}, 0
-					schedule.Search(func(choose schedule.Choose) ([]schedule.Step, bool) {
-						tried++
-						r := mustRun(t, w, base, choose)
-						if r.problem != nil {
-							found[broken] = true
+				for _, database := range w.sub.databases() {
+					for _, base := range interleavingBases(database) {
+						tries, tried, ok := compareSearch(t, w, base)
+						if !ok {
+							continue
 						}
-						return r.lanes(), false
-					}, func(steps []schedule.Step) { found[schedule.Class(steps)] = true })
-					// A panic ends a run before its time, and with it what the search can
-					// see of the classes behind it. The handler has failed by then.
-					if full[broken] != found[broken] || !full[broken] && !maps.Equal(full, found) {
-						t.Errorf("%s: %d classes, the search found %d", base, len(full), len(found))
+						compared, runs, searched = compared+1, runs+tries, searched+tried
 					}
-					compared, runs, searched = compared+1, runs+tries, searched+tried
 				}
 			})
 		}
@@ -76,6 +65,50 @@ func TestSearchMissesNoClass(t *testing.T) {
 	if compared < 4 {
 		t.Errorf("only %d comparisons", compared)
 	}
+}
+
+// compareSearch looks for classes with the search and by trying everything; ok is
+// false when there is too much to try.
+func compareSearch(t *testing.T, w *world, base schedule.Schedule) (tries, tried int, ok bool) {
+	t.Helper()
+	full, tries := exhaustive(t, w, base)
+	if full == nil {
+		return tries, 0, false
+	}
+	found, state := map[string]bool{}, ""
+	schedule.Search(func(choose schedule.Choose) ([]schedule.Step, bool) {
+		tried++
+		r := mustRun(t, w, base, choose)
+		if r.over() {
+			found[broken] = true
+		}
+		state = stateOf(t, w)
+		return r.lanes(), false
+	}, func(steps []schedule.Step) { found[schedule.Class(steps)+state] = true })
+	// A panic ends a run before its time, and with it what the search can
+	// see of the classes behind it. The handler has failed by then.
+	if full[broken] != found[broken] || !full[broken] && !maps.Equal(full, found) {
+		t.Errorf("%s on %s: %d classes, the search found %d", base, base.Database, len(full), len(found))
+	}
+	return tries, tried, true
+}
+
+// stateOf is what the last run left in the database. It is part of a class: where
+// two runs of one class leave different rows, a dependency is missing.
+func stateOf(t *testing.T, w *world) string {
+	t.Helper()
+	state, err := w.state(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(" %x", state[:8])
+}
+
+// onBoth is the exercise with both databases, whatever it names.
+func onBoth(e *exercises.Exercise) *exercises.Exercise {
+	both := *e
+	both.Databases = []string{plainSQLite, readCommitted}
+	return &both
 }
 
 func worldFor(t *testing.T, e *exercises.Exercise, files []exercises.File) *world {
@@ -133,10 +166,10 @@ func exhaustive(t *testing.T, w *world, base schedule.Schedule) (classes map[str
 		if len(steps) > maxExhaustive {
 			return nil, runs
 		}
-		if r.problem != nil {
+		if r.over() {
 			classes[broken] = true
 		}
-		classes[schedule.Class(steps)] = true
+		classes[schedule.Class(steps)+stateOf(t, w)] = true
 		runs++
 		k := len(choices) - 1
 		for k >= 0 && len(alternatives[k]) == 0 {

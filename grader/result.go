@@ -24,6 +24,7 @@ type delivery struct {
 // done is an effect that took place, for plans and sentences.
 type done struct {
 	schedule.Step
+	waits    bool   // it met another transaction's lock and did nothing yet
 	label    string // "UPDATE accounts (handler.go:31)"
 	event    string // of the step, had no fault hit it: trace.SQL
 	instance string
@@ -46,6 +47,8 @@ type result struct {
 	// problem is what ended the schedule before its time: a limit, a panic, work
 	// after return, a record that is never committed.
 	problem *problem
+	// outside says what the model of a database cannot tell; then nothing is proved.
+	outside string
 	crash   *crashSite // the first one
 	stdout  []byte
 	stderr  []byte
@@ -84,11 +87,16 @@ func (r *result) commit() int {
 	return slices.IndexFunc(r.effects, func(e done) bool { return e.offset })
 }
 
+// over says that the schedule ended before its time.
+func (r *result) over() bool { return r.problem != nil || r.outside != "" }
+
+func (r *run) over() bool { return r.out.over() }
+
 // judge runs the exercise's invariants, unless the schedule ended before its
 // time: a database of half a run proves nothing.
 func (r *run) judge(ctx context.Context) error {
 	defer func() { r.out.steps = r.rec.Steps() }()
-	if r.out.problem != nil {
+	if r.over() {
 		return nil
 	}
 	facts, err := r.facts(ctx)

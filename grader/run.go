@@ -62,6 +62,9 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 	if err != nil {
 		return nil, err
 	}
+	if err := w.use(s.Database); err != nil {
+		return nil, err
+	}
 	if err := w.reset(ctx, set); err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func (r *run) consume(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	for r.out.problem == nil {
+	for !r.over() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -108,6 +111,9 @@ func (r *run) consume(ctx context.Context) error {
 			continue
 		}
 		l := r.pick()
+		if l == nil && r.lockedUp() {
+			continue
+		}
 		if l == nil {
 			if again, err := r.goOn(ctx); err != nil || !again {
 				return errors.Join(err, r.unfired())
@@ -167,7 +173,7 @@ func (r *run) join(ctx context.Context, l *lane) (err error) {
 func (r *run) polling() *lane {
 	for _, l := range r.lanes {
 		o := r.other(l)
-		waits := l.backoff && o != nil && o.inHand()
+		waits := l.backoff && o != nil && o.inHand() && r.waitsFor(o) == ""
 		if l.state == idle && !waits {
 			return l
 		}
@@ -209,7 +215,7 @@ func (r *run) enabled() []int {
 	for i, l := range r.lanes {
 		o := r.other(l)
 		waits := l.busy >= patience && o != nil && o.inHand() && o.busy < patience
-		if l.inHand() && !waits {
+		if l.inHand() && !waits && r.waitsFor(l) == "" {
 			all = append(all, i)
 		}
 	}

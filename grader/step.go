@@ -8,7 +8,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"redeliver/grader/ledger"
 	"redeliver/grader/schedule"
 	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
@@ -31,17 +30,18 @@ func (r *run) step(ctx context.Context, l *lane) error {
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line})
 	eff.step = r.rec.Last().Step
 	out, err := r.performWithFaults(ctx, l, e, &eff)
+	eff.waits = isWaiting(err)
 	r.out.effects = append(r.out.effects, eff)
-	var limit *ledger.LimitError
-	if errors.As(err, &limit) {
-		l.proc.kill()
-		l.current.end("was stopped")
-		r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: limit.Text, File: at.File, Line: at.Line})
-		r.out.problem = &problem{kind: verdict.Timeout, text: limit.Text, file: at.File, line: at.Line, wall: true}
-		return nil
-	}
 	if err != nil {
-		return err
+		steps, err := r.unanswered(l, *r.rec.Last(), err)
+		if err != nil {
+			return err
+		}
+		*r.rec.Last() = steps[0]
+		for _, s := range steps[1:] {
+			r.rec.Add(s)
+		}
+		return nil
 	}
 	r.show(out)
 	l.busy++
@@ -68,12 +68,12 @@ func (r *run) performWithFaults(ctx context.Context, l *lane, e effect, eff *don
 		return e.fault("nothing was done"), nil
 	}
 	out, err := e.perform(ctx, r.world, l.proc.name)
+	eff.Reads, eff.Writes, eff.durable = out.access.Reads, out.access.Writes, out.access.Durable
 	if err != nil {
 		return outcome{}, err
 	}
 	l.current.changed = l.current.changed || len(out.changes) > 0
 	l.current.sent = l.current.sent || e.event() == trace.Send
-	eff.Reads, eff.Writes, eff.durable = out.access.Reads, out.access.Writes, out.access.Durable
 	if d, ok := r.due(schedule.Lose); ok && out.access.Durable {
 		r.fired[d] = true
 		eff.fault = schedule.Lose

@@ -137,9 +137,15 @@ func summaryOf(message, short string) string {
 	}
 }
 
-func passedSummary(v verdict.Verdict) string {
+// passedSummary is the sentence of a verdict without a finding. outside counts the
+// schedules that met what the model of a database cannot tell.
+func passedSummary(v verdict.Verdict, outside int) string {
 	if v.Replay != nil {
 		return "This schedule shows no violation. It was the only one that ran."
+	}
+	if outside > 0 {
+		return fmt.Sprintf("No violation in %d schedules; %d more met something that the model of READ COMMITTED cannot tell. The coverage says what was looked at and what was not.",
+			v.Schedules-outside, outside)
 	}
 	return fmt.Sprintf("No violation in %d schedules. The coverage says what was looked at and what was not.", v.Schedules)
 }

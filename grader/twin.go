@@ -40,7 +40,7 @@ func (x *explorer) twin(ctx context.Context, r *result) (token, when string, err
 // passes says that a schedule shows no failure, as far as is known.
 func (x *explorer) passes(ctx context.Context, s schedule.Schedule) (bool, error) {
 	k, ok, err := x.shows(ctx, s, maxShrinkRuns)
-	return ok && len(k.failures) == 0, err
+	return ok && k.passes(), err
 }
 
 // elsewhere is the known schedule that passes and differs from s only in where
@@ -53,7 +53,7 @@ func (x *explorer) elsewhere(s schedule.Schedule) (nearest schedule.Schedule, ok
 			c.Deviations = slices.Clone(s.Deviations)
 			c.Deviations[i].At = at
 			k, known := x.known[c.String()]
-			if apart := max(at-d.At, d.At-at); known && len(k.failures) == 0 && apart < distance {
+			if apart := max(at-d.At, d.At-at); known && k.passes() && apart < distance {
 				nearest, ok, distance = k.schedule, true, apart
 			}
 		}

@@ -16,10 +16,10 @@ func knowing(t *testing.T, f failure, failing, passing []string) *explorer {
 	x := &explorer{found: newFound(), plans: schedule.Facts{Effects: make([]schedule.Effect, 6)}}
 	x.runs = maxShrinkRuns
 	for _, choices := range failing {
-		x.known[choices] = knownRun{parsed(t, choices), []failure{f}}
+		x.known[choices] = knownRun{schedule: parsed(t, choices), failures: []failure{f}}
 	}
 	for _, choices := range passing {
-		x.known[choices] = knownRun{parsed(t, choices), nil}
+		x.known[choices] = knownRun{schedule: parsed(t, choices)}
 	}
 	return x
 }

@@ -24,14 +24,14 @@ import (
 // world is what one worker needs to run schedules one after the other: a
 // database, a cluster for each set of records, a guest for each lane, a clock.
 type world struct {
-	sub       *submission
-	ledger    *ledger.Ledger
-	clock     *sandbox.Clock
-	guests    map[string]*guest // by lane: "A", "B"
-	sets      map[schedule.Set]*recordSet
-	groups    int // consumer groups used so far
-	histories *histories
-	services  []service
+	sub      *submission
+	bases    map[string]base // by name: the databases that the exercise names
+	base                     // the one of the schedule under way
+	clock    *sandbox.Clock
+	guests   map[string]*guest // by lane: "A", "B"
+	sets     map[schedule.Set]*recordSet
+	groups   int // consumer groups used so far
+	services []service
 	// Those of services that effects go to; nil when the submission has no client.
 	kafka   *producer
 	redis   *redisKeys
@@ -63,16 +63,12 @@ func (p partition) compare(other partition) int {
 	return int(p.id - other.id)
 }
 
-func newWorld(ctx context.Context, sub *submission) (_ *world, err error) {
-	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, guests: map[string]*guest{}}
-	if w.ledger, err = ledger.Open(ctx, sub.cfg.Dir, ledger.Limits{}, w.clock.Now); err != nil {
-		return nil, err
-	}
-	if err := w.ledger.Prepare(ctx, sub.schema, setupStatements(sub)); err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	if w.histories, err = newHistories(ctx, w.ledger, sub); err != nil {
-		return nil, errors.Join(err, w.close())
+func newWorld(ctx context.Context, sub *submission) (*world, error) {
+	w := &world{sub: sub, clock: sandbox.NewClock(), sets: map[schedule.Set]*recordSet{}, bases: map[string]base{}, guests: map[string]*guest{}}
+	for _, name := range sub.databases() {
+		if err := w.open(ctx, name); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
 	}
 	w.startServices()
 	return w, nil
@@ -146,7 +142,10 @@ func (w *world) close() error {
 	if w.redis != nil {
 		errs = append(errs, w.redis.close())
 	}
-	return errors.Join(append(errs, w.ledger.Close())...)
+	for _, b := range w.bases {
+		errs = append(errs, b.ledger.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func setupStatements(sub *submission) []ledger.Statement {

@@ -30,6 +30,7 @@ const (
 	Leak         = "leak"
 	Check        = "check"
 	Group        = "group" // joined, assigned, left
+	Wait         = "wait"  // a statement meets another transaction's lock
 )
 
 // Recorder collects the steps of one schedule.

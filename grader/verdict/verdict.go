@@ -106,8 +106,8 @@ type Step struct {
 	Step int `json:"step"` // from 1
 	// Lane is the instance that acted; empty for what happens to all of them.
 	Lane string `json:"lane"`
-	// Event is one of deliver, sql, send, commit-offset, return, crash, restart,
-	// produce, fault, output, limit, check.
+	// Event is one of deliver, sql, redis, gateway, send, wait, commit-offset,
+	// return, crash, restart, produce, fault, output, limit, leak, check, group.
 	Event    string   `json:"event"`
 	Text     string   `json:"text"`
 	File     string   `json:"file,omitempty"`
@@ -125,6 +125,11 @@ type Coverage struct {
 	// LeftOut says why the phase makes no sense for the kind of exercise; nothing
 	// ran then.
 	LeftOut string `json:"left_out,omitempty"`
+	// Database is set when an exercise has another one than plain SQLite, or two.
+	Database string `json:"database,omitempty"`
+	// Outside says why schedules ended at something that the model of a database
+	// cannot tell. They are counted in Schedules and nowhere else.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // Timings are wall-clock milliseconds. FirstResult is the time from the start

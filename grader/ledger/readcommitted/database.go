@@ -33,6 +33,10 @@ type Database struct {
 	broken  error    // of the hook
 }
 
+// maxChanges is how many rows a transaction may change: each of its statements
+// makes the changes before it anew.
+const maxChanges = 5000
+
 // Change is a row that a statement inserted (Old is nil), deleted (New is nil)
 // or changed.
 type Change struct {
@@ -111,7 +115,7 @@ func (d *Database) forget() {
 
 // collect is SQLite's pre-update hook. It sees what is rolled back later too.
 func (d *Database) collect(u sqlite.SQLitePreUpdateData) {
-	if u.DatabaseName != "main" {
+	if u.DatabaseName != "main" || len(d.changes) > maxChanges {
 		return
 	}
 	c := Change{Table: u.TableName, from: u.OldRowID, to: u.NewRowID}

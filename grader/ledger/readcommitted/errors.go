@@ -52,6 +52,23 @@ type Waiting struct { //nolint:errname // what a caller does, not what went wron
 
 func (w *Waiting) Error() string { return "waits for " + w.Key }
 
+// BrokenError says that the model itself failed: a mistake of ours.
+type BrokenError struct{ Err error }
+
+func (e *BrokenError) Error() string { return "the model of READ COMMITTED failed: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// broken wraps what is neither an answer nor outside the model.
+func broken(err error) error {
+	var outside *Outside
+	if err == nil || errors.As(err, &outside) {
+		return err
+	}
+	return &BrokenError{err}
+}
+
 // Outside says that the model cannot tell what PostgreSQL would do. It is no
 // answer either: whatever this belongs to proves nothing.
 type Outside struct{ Reason string } //nolint:errname // a bound of the model, not a mistake

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -97,7 +98,7 @@ func (s *Session) Do(ctx context.Context, query string, args []driver.NamedValue
 	}
 	at, err := s.d.evaluate(ctx, s, st, args, run, first)
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{}, broken(err)
 	}
 	at.query = query
 	return s.finish(ctx, st, at, first)
@@ -117,6 +118,9 @@ func (s *Session) finish(ctx context.Context, st statement, at, first *attempt) 
 	locks := s.d.locksOf(append(slices.Clone(at.changes), at.touched...))
 	wanted := s.wanted(locks)
 	out.Writes = append(out.Writes, wanted...)
+	if len(s.redo)+len(at.changes) > maxChanges {
+		return s.fail(out, unsupported(fmt.Sprintf("a transaction that changes more than %d rows", maxChanges)))
+	}
 	if s.readOnly && len(at.changes) > 0 {
 		return s.fail(out, errReadOnly)
 	}
@@ -158,6 +162,7 @@ func (s *Session) wait(out Outcome, l lock, first *attempt) (Outcome, error) {
 	if l.vague {
 		return out, &Outside{"whether " + l.name + " is one key in both transactions"}
 	}
+	out.Writes = append(out.Writes, "waits") // who closes a circle depends on who waits first
 	for w := h; w != nil; w = w.Blocked() {
 		if w == s {
 			return s.fail(out, ErrDeadlock)
@@ -212,7 +217,7 @@ func (s *Session) end(ctx context.Context, out Outcome) (Outcome, error) {
 	}
 	out.Writes = append(out.Writes, s.Abort()...)
 	s.open, s.aborted, s.readOnly = false, false, false
-	return out, err
+	return out, broken(err)
 }
 
 // Rollback gives the transaction up.

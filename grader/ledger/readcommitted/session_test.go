@@ -111,6 +111,7 @@ func TestSteps(t *testing.T) {
 			A select count(*) from plain where v = 'w' => [[1]]`, ""},
 		{"WhatTheModelHasNot", `
 			A create table more (id text) => 0A000
+			A insert into plain with recursive n (i) as (select 1 union all select i + 1 from n limit 6000) select 'n', i from n => 0A000
 			A savepoint s => 0A000
 			A insert into plain values ('a', 1); insert into plain values ('b', 1) => 0A000
 			A insert or rollback into plain values ('a', 1) => 0A000
@@ -212,7 +213,7 @@ func TestReadsAndWrites(t *testing.T) {
 	}{
 		{0, "begin", nil, nil, false},
 		{0, "insert into processed (id) values ('p')", []string{"doubt:processed", "table:processed"}, []string{"lock:processed(id 'p')"}, false},
-		{1, "insert into processed (id) values ('p')", []string{"doubt:processed", "table:processed"}, []string{"lock:processed(id 'p')"}, false},
+		{1, "insert into processed (id) values ('p')", []string{"doubt:processed", "table:processed"}, []string{"lock:processed(id 'p')", "waits"}, false},
 		{0, "update acc set bal = 1 where id = 1", nil, []string{"lock:acc(id 1)", "lock:acc row 1", "doubt:acc"}, false},
 		{0, "update acc set bal = 2 where id = 1", nil, []string{"doubt:acc"}, false}, // a lock that it holds is no acquisition
 		{0, "insert into outbox (v) values ('x')", []string{"doubt:outbox", "table:outbox"}, []string{"counter:outbox", "lock:outbox(id 1)"}, false},
