@@ -59,7 +59,7 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 		}
 		state.Waiting = waiting
 	}
-	state.Planned = s.planned(sub.Exercise)
+	state.Planned, state.Databases = s.planned(sub.Exercise)
 	steps, err := s.store.Steps(ctx, sub.ID)
 	if err != nil {
 		return views.SubmissionState{}, err
@@ -75,10 +75,15 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 	return state, nil
 }
 
-// planned lists the phases that a grading of an exercise runs.
-func (s *Server) planned(exercise string) []string {
+// planned lists the phases that a grading of an exercise runs, and on which
+// databases, where there is more than plain SQLite.
+func (s *Server) planned(exercise string) (phases, databases []string) {
 	e, ok := s.catalog.Exercise(exercise)
-	return slices.DeleteFunc(schedule.Phases(), func(phase string) bool {
+	if ok && !slices.Equal(e.Databases, []string{"sqlite"}) {
+		databases = e.Databases
+	}
+	phases = slices.DeleteFunc(schedule.Phases(), func(phase string) bool {
 		return ok && e.Phases != nil && phase != schedule.HappyPath && !slices.Contains(e.Phases, phase)
 	})
+	return phases, databases
 }

@@ -189,9 +189,12 @@ func (l *Ledger) Prepare(ctx context.Context, schema Schema, setup []Statement) 
 		return err
 	}
 	var wrong *readcommitted.SchemaError
-	if err := l.engine.keep(ctx); errors.As(err, &wrong) && schema.Submitted {
+	switch err := l.engine.keep(ctx); {
+	case errors.As(err, &wrong) && schema.Submitted:
 		return &SchemaError{wrong.Text}
-	} else if err != nil {
+	case errors.As(err, &wrong):
+		return &PackError{"schema.sql", wrong}
+	case err != nil:
 		return fmt.Errorf("keep the start of a schedule: %w", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -48,13 +49,27 @@ func Covered(phase string) string {
 	}
 }
 
+// readCommitted is the name of the database that is a model.
+const readCommitted = "read-committed"
+
+// model says what the database of that name is.
+const model = "The database read-committed is a model of PostgreSQL's READ COMMITTED, executed by SQLite's SQL engine and checked against a real PostgreSQL in our tests."
+
+func hasModel(all []verdict.Coverage) bool {
+	return slices.ContainsFunc(all, func(c verdict.Coverage) bool { return c.Database == readCommitted })
+}
+
 // NotCovered lists what this engine does not look at. A passed verdict says so.
-func NotCovered() []string {
+func NotCovered(all []verdict.Coverage) []string {
+	databases := "databases other than SQLite as it is set up here"
+	if hasModel(all) {
+		databases += " and the model of READ COMMITTED: no other isolation level, no triggers, no foreign keys"
+	}
 	return []string{
 		"three or more instances at the same time",
 		"the order in which goroutines inside the handler run",
 		"real time: the network, the disk, the garbage collector",
-		"databases other than SQLite as it is set up here",
+		databases,
 		"errors of the database other than a failed call, a lost answer and a lock",
 		"loss of what the database or the broker has acknowledged",
 	}
@@ -66,7 +81,7 @@ func Report(v verdict.Verdict) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s (version %s, engine %s)\n\n%s\n", strings.ToUpper(string(v.Outcome)), v.Exercise, v.ExerciseVersion, v.Engine, v.Summary)
 	for i, f := range v.Findings {
-		finding(&b, i+1, f)
+		finding(&b, i+1, f, v.Coverage)
 	}
 	if v.Replay != nil && len(v.Findings) == 0 {
 		fmt.Fprintf(&b, "\n%s", Text(v.Replay.Trace))
@@ -96,12 +111,15 @@ func visible(s string) string {
 	return b.String()
 }
 
-func finding(b *strings.Builder, n int, f verdict.Finding) {
+func finding(b *strings.Builder, n int, f verdict.Finding, coverage []verdict.Coverage) {
 	fmt.Fprintf(b, "\n%d. %s", n, f.Kind)
 	if f.Invariant != "" {
 		fmt.Fprintf(b, ": %s", f.Invariant)
 	}
-	if f.Phase != "" {
+	switch {
+	case f.Phase != "" && hasModel(coverage): // else there is no other database
+		fmt.Fprintf(b, " (%s, on %s)", f.Phase, f.Database)
+	case f.Phase != "":
 		fmt.Fprintf(b, " (%s)", f.Phase)
 	}
 	b.WriteString("\n")
@@ -149,21 +167,26 @@ func coverage(b *strings.Builder, v verdict.Verdict) {
 	}
 	b.WriteString("\n")
 	phases(b, "Complete:", v.Coverage, func(c verdict.Coverage) bool { return c.Complete })
-	phases(b, "Sampled:", v.Coverage, func(c verdict.Coverage) bool { return !c.Complete && c.LeftOut == "" })
+	phases(b, "Sampled:", v.Coverage, func(c verdict.Coverage) bool { return !c.Complete && c.LeftOut == "" && len(c.Outside) == 0 })
+	phases(b, "In part, because the model cannot tell about some schedules:", v.Coverage, func(c verdict.Coverage) bool { return len(c.Outside) > 0 })
 	leftOut(b, v.Coverage)
 	b.WriteString("Not covered:\n")
-	for _, text := range NotCovered() {
+	for _, text := range NotCovered(v.Coverage) {
 		b.WriteString("   " + text + "\n")
+	}
+	if hasModel(v.Coverage) {
+		b.WriteString("\n" + strings.Join(wrap(model, textWidth), "\n") + "\n")
 	}
 	fmt.Fprintf(b, "\n%d schedules, %d ms in all (check %d, build %d, load %d, explore %d)\ntrace %s\n",
 		v.Schedules, v.Timings.Total, v.Timings.Check, v.Timings.Build, v.Timings.Load, v.Timings.Explore, v.TraceHash)
 }
 
-// leftOut lists the phases that make no sense for the kind of exercise.
+// leftOut lists the phases that make no sense for the kind of exercise, each once:
+// that is so on every database.
 func leftOut(b *strings.Builder, all []verdict.Coverage) {
 	title := "Left out:\n"
 	for _, c := range all {
-		if c.LeftOut == "" {
+		if c.LeftOut == "" || c.Database != all[0].Database {
 			continue
 		}
 		b.WriteString(title)
@@ -177,6 +200,7 @@ func leftOut(b *strings.Builder, all []verdict.Coverage) {
 }
 
 func phases(b *strings.Builder, title string, all []verdict.Coverage, belongs func(verdict.Coverage) bool) {
+	database := ""
 	for _, c := range all {
 		if !belongs(c) {
 			continue
@@ -185,12 +209,21 @@ func phases(b *strings.Builder, title string, all []verdict.Coverage, belongs fu
 			b.WriteString(title + "\n")
 			title = ""
 		}
+		if c.Database != database {
+			database = c.Database
+			b.WriteString(" on " + database + ":\n")
+		}
 		head := fmt.Sprintf("   %-20s %3d schedules, %2d failed: ", c.Phase, c.Schedules, c.Failed)
 		for i, line := range wrap(Covered(c.Phase), textWidth-len(head)) {
 			if i > 0 {
 				head = strings.Repeat(" ", len(head))
 			}
 			b.WriteString(head + line + "\n")
+		}
+		for _, why := range c.Outside {
+			for _, line := range wrap("cannot be told: "+why, textWidth-6) {
+				b.WriteString("      " + line + "\n")
+			}
 		}
 	}
 }

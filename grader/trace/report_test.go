@@ -61,6 +61,33 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// With two databases each phase and each finding says which one it is about.
+func TestReportTellsDatabasesApart(t *testing.T) {
+	t.Parallel()
+	got := trace.Report(verdict.Verdict{
+		Findings: []verdict.Finding{{Kind: verdict.Duplicate, Phase: "interleavings", Database: "read-committed", Message: "Twice."}},
+		Coverage: []verdict.Coverage{
+			{Phase: "happy-path", Schedules: 3, Complete: true, Database: "sqlite"}, {Phase: "cluster", LeftOut: "no members", Database: "sqlite"},
+			{Phase: "happy-path", Schedules: 3, Complete: true, Database: "read-committed"}, {Phase: "cluster", LeftOut: "no members", Database: "read-committed"},
+			{Phase: "interleavings", Schedules: 9, Database: "read-committed", Outside: []string{"a third transaction"}},
+		},
+	})
+	for _, want := range []string{
+		"1. duplicate (interleavings, on read-committed)\n",
+		"Complete:\n on sqlite:\n   happy-path ", "\n on read-committed:\n   happy-path ",
+		"In part, because the model cannot tell about some schedules:\n on read-committed:\n   interleavings ", "\n      cannot be told: a third transaction\n",
+		"databases other than SQLite as it is set up here and the model of READ COMMITTED: ",
+		"\nThe database read-committed is a model of PostgreSQL's READ COMMITTED, ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "Sampled:") || strings.Count(got, "no members") != 1 {
+		t.Errorf("the report says something twice or wrong:\n%s", got)
+	}
+}
+
 // A title without a phase below it would say that something was looked at.
 func TestReportLeavesOutEmptyTitles(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,8 @@ type Row struct {
 	Fault bool `json:"fault,omitempty"`
 	// Again: a record was delivered once more.
 	Again bool `json:"again,omitempty"`
-	// Waits: the database answered that another instance holds a lock.
+	// Waits: another instance holds a lock; the call waits for it, or the database
+	// has answered so.
 	Waits bool `json:"waits,omitempty"`
 	// Fold is 0 for a row that is shown; rows with the same number above it
 	// follow each other and are shown as one.
@@ -108,7 +109,7 @@ func (t *Timeline) row(s verdict.Step) Row {
 	switch s.Event {
 	case Deliver:
 		r.Arrow = FromMiddle
-	case SQL, CommitOffset, Fault, Leak:
+	case SQL, Send, Redis, Charge, Wait, CommitOffset, Fault, Leak:
 		r.Arrow = ToMiddle
 	}
 	return r
@@ -126,7 +127,7 @@ func isAgain(s verdict.Step) bool {
 }
 
 func isLockWait(s verdict.Step) bool {
-	return s.Event == SQL && strings.Contains(s.Text, "SQLITE_BUSY")
+	return s.Event == Wait || s.Event == SQL && strings.Contains(s.Text, "SQLITE_BUSY")
 }
 
 // live draws the line of each process: from its first step, or its restart, to

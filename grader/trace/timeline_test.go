@@ -89,6 +89,8 @@ func TestTimelineMarks(t *testing.T) {
 		{"Redelivery", step("A", trace.Deliver, "A receives payments/0 offset 0 again (delivery 2)."), marks{Again: true, Arrow: trace.FromMiddle}},
 		{"Call", step("A", trace.SQL, "INSERT again"), marks{Arrow: trace.ToMiddle}},
 		{"LockWait", step("A", trace.SQL, "BEGIN IMMEDIATE → SQLITE_BUSY"), marks{Waits: true, Arrow: trace.ToMiddle}},
+		{"WaitForALock", step("A", trace.Wait, "INSERT → waits"), marks{Waits: true, Arrow: trace.ToMiddle}},
+		{"Redis", step("A", trace.Redis, "GET k"), marks{Arrow: trace.ToMiddle}},
 		{"OffsetCommit", step("A", trace.CommitOffset, ""), marks{Arrow: trace.ToMiddle}},
 		{"FaultOfAnInstance", step("A", trace.Fault, ""), marks{Fault: true, Arrow: trace.ToMiddle}},
 		{"FaultOfTheProducer", step("", trace.Fault, ""), marks{Fault: true}},

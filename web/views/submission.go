@@ -26,6 +26,9 @@ type SubmissionState struct {
 	Waiting   int // submissions before it
 	Preparing bool
 	Planned   []string // the phases that will run, by name
+	// Databases are those on which each phase runs, where there is more than plain
+	// SQLite.
+	Databases []string
 	Steps     []Progress
 	// StepNumbers are those of Steps, which only grow.
 	StepNumbers []int64
@@ -101,13 +104,14 @@ func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 	if s.Attempt > 1 {
 		m.Notes = append(m.Notes, t.say("submission.again", "N", s.Attempt))
 	}
-	ended := map[string]verdict.Coverage{}
-	names := slices.Clone(s.Planned)
+	ended := map[phaseOn]verdict.Coverage{}
+	phases := s.phases()
 	for i, step := range s.Steps {
 		if c := step.Coverage; c != nil {
-			ended[c.Phase] = *c
-			if !slices.Contains(names, c.Phase) {
-				names = append(names, c.Phase)
+			p := phaseOn{c.Phase, c.Database}
+			ended[p] = *c
+			if !slices.Contains(phases, p) {
+				phases = append(phases, p)
 			}
 		}
 		if step.Finding != nil {
@@ -116,9 +120,9 @@ func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 			m.First, m.FirstAt = &f, s.StepNumbers[i]
 		}
 	}
-	for _, name := range names {
-		c, ok := ended[name]
-		m.Phases = append(m.Phases, t.phaseLine(name, c, ok))
+	for _, p := range phases {
+		c, ok := ended[p]
+		m.Phases = append(m.Phases, t.phaseLine(p, c, ok))
 	}
 	m.Status = t.status(s)
 	if m.First != nil && !m.Done {
@@ -127,14 +131,35 @@ func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 	return m, t.err
 }
 
-func (t *text) phaseLine(name string, c verdict.Coverage, ended bool) PhaseLine {
+// phaseOn is a phase and the database on which it runs, "" for the only one.
+type phaseOn struct{ phase, database string }
+
+// phases lists what is planned, in the order in which it runs.
+func (s SubmissionState) phases() (all []phaseOn) {
+	databases := s.Databases
+	if len(databases) == 0 {
+		databases = []string{""}
+	}
+	for _, database := range databases {
+		for _, phase := range s.Planned {
+			all = append(all, phaseOn{phase, database})
+		}
+	}
+	return all
+}
+
+func (t *text) phaseLine(p phaseOn, c verdict.Coverage, ended bool) PhaseLine {
+	name := t.name("phase", p.phase)
+	if p.database != "" {
+		name = join(name, t.name("database", p.database))
+	}
 	if !ended {
-		return PhaseLine{Text: t.name("phase", name), Sign: "…"}
+		return PhaseLine{Text: name, Sign: "…"}
 	}
 	if c.LeftOut != "" {
-		return PhaseLine{Done: true, Text: t.name("phase", name), Sign: "–"}
+		return PhaseLine{Done: true, Text: name, Sign: "–"}
 	}
-	line := PhaseLine{Done: true, Sign: "✓", Text: t.count("submission.phase-line", c.Schedules, "Phase", t.name("phase", name), "Failed", c.Failed)}
+	line := PhaseLine{Done: true, Sign: "✓", Text: t.count("submission.phase-line", c.Schedules, "Phase", name, "Failed", c.Failed)}
 	if c.Failed > 0 {
 		line.Sign = "✗"
 	}
@@ -168,6 +193,8 @@ type ResultModel struct {
 	Took      string
 	Findings  []FindingModel
 	Coverage  []CoverageModel
+	Databases bool     // the coverage tells databases apart
+	Model     bool     // one of them is the model of READ COMMITTED
 	Skipped   []string // phases that were not run
 	Stdout    string
 	Stderr    string
@@ -187,9 +214,11 @@ type FindingModel struct {
 // CoverageModel is one row of what was looked at.
 type CoverageModel struct {
 	Phase     string
+	Database  string
 	Schedules int
 	Failed    int
 	Extent    string
+	Outside   []string // why schedules could not be judged, in the grader's words
 }
 
 func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
@@ -207,6 +236,9 @@ func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
 		r.Findings = append(r.Findings, t.finding(f, v.Exercise, source))
 	}
 	r.Coverage, r.Skipped = t.coverage(v)
+	for _, c := range v.Coverage {
+		r.Databases, r.Model = r.Databases || c.Database != "", r.Model || c.Database == "read-committed"
+	}
 	return r
 }
 
@@ -223,7 +255,7 @@ func (t *text) finding(f verdict.Finding, exercise string, source Source) Findin
 		m.Where = t.name("phase", f.Phase)
 	}
 	if f.Database != "" {
-		m.Where = join(m.Where, t.say("submission.database", "Name", f.Database))
+		m.Where = join(m.Where, t.say("submission.database", "Name", t.name("database", f.Database)))
 	}
 	for _, d := range f.Deliveries {
 		m.Lines = append(m.Lines, t.say("submission.delivery",
@@ -241,10 +273,17 @@ func (t *text) coverage(v verdict.Verdict) (ran []CoverageModel, skipped []strin
 		}
 		seen[c.Phase] = true
 		extent := "submission.sampled"
-		if c.Complete {
+		switch {
+		case c.Complete:
 			extent = "submission.complete"
+		case len(c.Outside) > 0:
+			extent = "submission.outside"
 		}
-		ran = append(ran, CoverageModel{Phase: t.name("phase", c.Phase), Schedules: c.Schedules, Failed: c.Failed, Extent: t.say(extent)})
+		line := CoverageModel{Phase: t.name("phase", c.Phase), Schedules: c.Schedules, Failed: c.Failed, Extent: t.say(extent), Outside: c.Outside}
+		if c.Database != "" {
+			line.Database = t.name("database", c.Database)
+		}
+		ran = append(ran, line)
 	}
 	for _, name := range phaseNames {
 		if !seen[name] {

@@ -2011,7 +2011,7 @@ func timelineStep(p Page, row TimelineRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if row.Step.Event == trace.SQL {
+		if row.Step.Event == trace.SQL || row.Step.Event == trace.Wait {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 147, "<code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -58,7 +58,7 @@ func twoInstances() []verdict.Step {
 		{Step: 4, Lane: "A2", Event: "restart", Text: "A new process starts."},
 		{Step: 5, Event: "produce", Text: "The producer sends again."},
 		{Step: 6, Lane: "A2", Event: "deliver", Text: "A2 receives it again."},
-		{Step: 7, Lane: "B", Event: "sql", Text: "BEGIN → SQLITE_BUSY"},
+		{Step: 7, Lane: "B", Event: "wait", Text: "INSERT → waits: a transaction of A has locked charges(id 1)"},
 	}
 }
 
@@ -141,6 +141,45 @@ func TestUnknownNamesAreShownAsTheyAre(t *testing.T) {
 	}
 }
 
+// Where an exercise names two databases, the page says of each phase and of each
+// finding which one it is about.
+func TestDatabasesAreToldApart(t *testing.T) {
+	t.Parallel()
+	v := verdict.Verdict{
+		Outcome:  verdict.Failed,
+		Findings: []verdict.Finding{{Kind: verdict.Duplicate, Phase: "interleavings", Database: "read-committed"}},
+		Coverage: []verdict.Coverage{
+			{Phase: "interleavings", Complete: true, Database: "sqlite"},
+			{Phase: "interleavings", Database: "read-committed", Outside: []string{"a third transaction"}},
+		},
+	}
+	m, err := NewSubmission(english(t), SubmissionState{Verdict: &v, CreatedAt: time.UnixMilli(0)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if where := m.Result.Findings[0].Where; where != "Two instances in every order, found on READ COMMITTED" {
+		t.Errorf("found: %q", where)
+	}
+	htmlcheck.Page(t, rendered(t, coverage(m.Page, *m.Result)), htmlcheck.NothingInline,
+		htmlcheck.In("thead", htmlcheck.Text("Phase Database Schedules Failed Extent")),
+		htmlcheck.In("tbody tr:nth-child(1) td:nth-child(2)", htmlcheck.Text("SQLite")),
+		htmlcheck.In("tbody tr:nth-child(2) td:nth-child(2)", htmlcheck.Text("READ COMMITTED")),
+		htmlcheck.In("tbody tr:nth-child(2) .outside", htmlcheck.Text("a third transaction")),
+		htmlcheck.In("p.muted", htmlcheck.Contains("is a model of PostgreSQL")))
+
+	running := SubmissionState{
+		Attempt: 1, Planned: []string{"happy-path"}, Databases: []string{"sqlite", "read-committed"},
+		Steps: []Progress{{Stage: "explore", Coverage: &verdict.Coverage{Phase: "happy-path", Schedules: 3, Database: "read-committed"}}}, StepNumbers: []int64{1},
+	}
+	p, err := NewProgress(english(t), running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Phases) != 2 || p.Phases[0].Done || !p.Phases[1].Done || !strings.Contains(p.Phases[1].Text, "READ COMMITTED: 3 schedules") {
+		t.Errorf("phases under way: %+v", p.Phases)
+	}
+}
+
 // Each name of the contract has words.
 func TestNamesHaveWords(t *testing.T) {
 	t.Parallel()
@@ -148,6 +187,11 @@ func TestNamesHaveWords(t *testing.T) {
 	for _, name := range phaseNames {
 		if !words.Has("phase." + name) {
 			t.Errorf("no words for the phase %s", name)
+		}
+	}
+	for _, name := range []string{"sqlite", "read-committed"} {
+		if !words.Has("database." + name) {
+			t.Errorf("no words for the database %s", name)
 		}
 	}
 	for _, k := range []verdict.Kind{
