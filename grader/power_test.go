@@ -191,19 +191,20 @@ func (m *powerMatrix) add(h powerHandler, v verdict.Verdict) {
 
 // failed gives the number of schedules of a phase that failed.
 func (r powerRow) failed(phase string) int {
-	for _, c := range r.verdict.Coverage {
+	n := 0
+	for _, c := range r.verdict.Coverage { // on each database
 		if c.Phase == phase {
-			return c.Failed
+			n += c.Failed
 		}
 	}
-	return 0
+	return n
 }
 
 // killers are the phases in which a schedule failed.
 func (r powerRow) killers() []string {
 	var phases []string
 	for _, c := range r.verdict.Coverage {
-		if c.Failed > 0 {
+		if c.Failed > 0 && !slices.Contains(phases, c.Phase) {
 			phases = append(phases, c.Phase)
 		}
 	}

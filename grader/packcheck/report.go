@@ -95,9 +95,13 @@ func (s *Sample) fill(v verdict.Verdict) {
 	}
 	slices.Sort(s.Kinds)
 	for _, c := range v.Coverage {
-		s.Phases = append(s.Phases, c.Phase)
+		phase := c.Phase
+		if c.Database != "" {
+			phase += " on " + c.Database
+		}
+		s.Phases = append(s.Phases, phase)
 		if c.Failed > 0 {
-			s.Failed = append(s.Failed, c.Phase)
+			s.Failed = append(s.Failed, phase)
 		}
 	}
 }
