@@ -53,6 +53,7 @@ func TestStories(t *testing.T) {
 		"check-then-insert/wrong/conflict-ignored",
 		"check-then-insert/wrong/every-error-is-a-copy",
 		"check-then-insert/wrong/lock-row",
+		"check-then-insert/wrong/transaction-without-key",
 		"check-then-insert/wrong/violation-for-ever",
 		"forgotten-keys/wrong/deleted-when-done",
 		"offset-is-not-a-key/starter",
