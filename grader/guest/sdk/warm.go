@@ -21,6 +21,7 @@ import (
 // in the snapshot. The connection stays in the pool, as number 1; the host opens
 // it when it is first used.
 func warmUp(db *sql.DB, cl *kgo.Client) (err error) {
+	host.NoPositions(true)
 	host.Offline(stubReply, func() { err = rehearse(context.Background(), db, cl) })
 	return err
 }
