@@ -71,10 +71,11 @@ func BenchmarkVerdict(b *testing.B) {
 
 // BenchmarkExplore is the part of a verdict that runs schedules, of a right
 // handler that was compiled before: how many a second, and for how much
-// processor time.
+// processor time. One worker: with several, phases overlap, and their processor
+// time could not be told apart.
 func BenchmarkExplore(b *testing.B) {
 	e := chargeOnce(b)
-	g := newGrader(b, 0)
+	g := newGrader(b, 1)
 	req := requestOf(e, source(b, solution(b, e)))
 	grade(b, g, req)
 	s := samples{}
@@ -85,10 +86,10 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // BenchmarkGrowth grades right handlers of 4 to 32 effects, the offset commit
-// not counted.
+// not counted, with one worker.
 func BenchmarkGrowth(b *testing.B) {
 	e := chargeOnce(b)
-	g := newGrader(b, 0)
+	g := newGrader(b, 1)
 	for _, effects := range []int{4, 8, 16, 32} {
 		b.Run("effects="+strconv.Itoa(effects), func(b *testing.B) {
 			req := requestOf(e, handlerOf(effects))

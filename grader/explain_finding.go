@@ -173,7 +173,7 @@ func (x *explorer) again(ctx context.Context, r *result, s schedule.Schedule) (*
 	if r.positions && r.schedule.String() == s.String() {
 		return r, nil
 	}
-	results, err := x.runAll(ctx, []schedule.Schedule{s}, options{positions: true})
+	results, err := x.sub.runAll(ctx, urgent, []schedule.Schedule{s}, options{positions: true})
 	if err != nil {
 		return nil, err
 	}

@@ -59,8 +59,22 @@ func (x *explorer) exploreDatabases(ctx context.Context) error {
 // explorePhases runs every phase to its end, also after a failure, so that the verdict
 // lists each distinct one. Only a handler that does not get through one record
 // undisturbed is not looked at further: every schedule would end the same way.
+//
+// The schedules of several phases run at once, so that no worker waits for the
+// last one of a phase; they are looked at phase by phase.
 func (x *explorer) explorePhases(ctx context.Context) error {
-	for _, phase := range x.phases() {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	phases := x.phases()
+	begun := make([]*begunPhase, len(phases))
+	for i, phase := range phases {
+		for k := i; k < len(phases); k++ {
+			if begun[k] == nil && plannable(phases, k, i) {
+				begun[k] = x.begin(ctx, &running, phases[k], rank(k))
+			}
+		}
 		if why := leftOut(x.sub.exercise.Entry, x.sub.exercise.Produces())[phase]; why != "" {
 			c := x.coverageOf(phase)
 			c.LeftOut = why
@@ -68,7 +82,7 @@ func (x *explorer) explorePhases(ctx context.Context) error {
 			x.report(Progress{Stage: Exploring, Coverage: &c})
 			continue
 		}
-		results, complete, err := x.runPhase(ctx, phase)
+		results, complete, err := begun[i].wait()
 		if err != nil {
 			return err
 		}
@@ -186,23 +200,68 @@ func sameStep(a, b verdict.Step) bool {
 	return a.Lane == b.Lane && a.Event == b.Event && a.Text == b.Text && a.Line == b.Line && slices.Equal(a.Rows, b.Rows)
 }
 
-// runPhase runs the schedules of a phase. The happy path begins alone: when the
-// handler does not get through one record undisturbed, all else ends likewise.
-func (x *explorer) runPhase(ctx context.Context, phase string) (results []*result, complete bool, err error) {
-	if phase == schedule.Interleavings {
-		return x.interleave(ctx)
+// plannable says that phase k of phases can be planned when the first n have been
+// looked at. The happy path is the first of them, and all others are planned from
+// it; some from another one too, when that is there.
+func plannable(phases []string, k, n int) bool {
+	from := map[string]string{schedule.DoubleCrash: schedule.CrashPoints, schedule.CrashAndInterleave: schedule.Zombie}[phases[k]]
+	return k == 0 || n > max(0, slices.Index(phases, from))
+}
+
+// begunPhase is a phase whose schedules run, or have run.
+type begunPhase struct {
+	phaseRun
+	done     chan struct{}
+	results  []*result
+	complete bool
+	err      error
+}
+
+// begin lets the schedules of a phase run; one that is left out has none.
+func (x *explorer) begin(ctx context.Context, running *sync.WaitGroup, phase string, r rank) *begunPhase {
+	b := &begunPhase{done: make(chan struct{}), phaseRun: phaseRun{x.sub, phase, x.database, r, x.plans}}
+	if leftOut(x.sub.exercise.Entry, x.sub.exercise.Produces())[phase] != "" {
+		close(b.done)
+		return b
 	}
-	plan, complete := schedule.Plan(phase, x.database, x.plans)
-	if phase != schedule.HappyPath {
-		results, err = x.runAll(ctx, plan, options{})
+	running.Go(func() {
+		defer close(b.done)
+		b.results, b.complete, b.err = b.run(ctx)
+	})
+	return b
+}
+
+func (b *begunPhase) wait() (results []*result, complete bool, err error) {
+	<-b.done
+	return b.results, b.complete, b.err
+}
+
+// phaseRun is what a phase needs to run: nothing of the verdict's.
+type phaseRun struct {
+	sub      *submission
+	phase    string
+	database string
+	rank     rank
+	plans    schedule.Facts
+}
+
+// run runs the schedules of a phase. The happy path begins alone: when the
+// handler does not get through one record undisturbed, all else ends likewise.
+func (p phaseRun) run(ctx context.Context) (results []*result, complete bool, err error) {
+	if p.phase == schedule.Interleavings {
+		return p.interleave(ctx)
+	}
+	plan, complete := schedule.Plan(p.phase, p.database, p.plans)
+	if p.phase != schedule.HappyPath {
+		results, err = p.sub.runAll(ctx, p.rank, plan, options{})
 		return results, complete, err
 	}
 	// What it does twice is compared, so it must run twice.
-	first, err := x.runAll(ctx, plan[:1], options{live: true})
+	first, err := p.sub.runAll(ctx, p.rank, plan[:1], options{live: true})
 	if err != nil || first[0].problem != nil {
 		return first, complete, err
 	}
-	rest, err := x.runAll(ctx, plan[1:], options{live: true})
+	rest, err := p.sub.runAll(ctx, p.rank, plan[1:], options{live: true})
 	return append(first, rest...), complete, err
 }
 
@@ -212,11 +271,11 @@ const maxInterleavings = 150
 
 // interleave searches the interleavings of two instances that hold the same
 // record, and of two that hold two records, side by side.
-func (x *explorer) interleave(ctx context.Context) (results []*result, complete bool, err error) {
-	bases := interleavingBases(x.database)
+func (p phaseRun) interleave(ctx context.Context) (results []*result, complete bool, err error) {
+	bases := interleavingBases(p.database)
 	found := make([][]*result, len(bases))
 	all := make([]bool, len(bases))
-	err = x.parallel(ctx, len(bases), func(ctx context.Context, w *world, i int) error {
+	err = p.sub.parallel(ctx, p.rank, len(bases), func(ctx context.Context, w *world, i int) error {
 		var err error
 		found[i], all[i], err = search(ctx, w, bases[i])
 		return err
@@ -270,9 +329,9 @@ func (x *explorer) phases() []string {
 
 // runAll runs schedules on the workers and returns the results in the order of
 // the schedules, whichever ended first.
-func (x *explorer) runAll(ctx context.Context, plan []schedule.Schedule, o options) ([]*result, error) {
+func (s *submission) runAll(ctx context.Context, r rank, plan []schedule.Schedule, o options) ([]*result, error) {
 	results := make([]*result, len(plan))
-	err := x.parallel(ctx, len(plan), func(ctx context.Context, w *world, i int) (err error) {
+	err := s.parallel(ctx, r, len(plan), func(ctx context.Context, w *world, i int) (err error) {
 		if results[i], err = w.run(ctx, plan[i], o); err != nil {
 			return err
 		}
@@ -283,55 +342,6 @@ func (x *explorer) runAll(ctx context.Context, plan []schedule.Schedule, o optio
 		return err
 	})
 	return results, err
-}
-
-// parallel calls work for 0 to n-1, each worker in a world of its own.
-func (x *explorer) parallel(ctx context.Context, n int, work func(ctx context.Context, w *world, i int) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	next := make(chan int, n)
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	errs := make([]error, max(1, min(x.sub.cfg.Workers, n)))
-	var wg sync.WaitGroup
-	for worker := range errs {
-		wg.Go(func() {
-			w, err := x.sub.world(ctx, worker)
-			for i := range next {
-				if err == nil {
-					err = work(ctx, w, i)
-				}
-			}
-			if errs[worker] = err; err != nil {
-				cancel()
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// world returns worker n's world, made on first use. Workers ask for different n.
-func (s *submission) world(ctx context.Context, n int) (*world, error) {
-	s.mu.Lock()
-	for len(s.worlds) <= n {
-		s.worlds = append(s.worlds, nil)
-	}
-	w := s.worlds[n]
-	s.mu.Unlock()
-	if w != nil {
-		return w, nil
-	}
-	w, err := newWorld(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	s.worlds[n] = w
-	s.mu.Unlock()
-	return w, nil
 }
 
 // coverageOf begins the coverage of a phase; it names the database where there is
@@ -412,7 +422,7 @@ func (x *explorer) fieldOf(invariant string) string {
 // shows, and its coverage that no other ran.
 func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 	x.found, x.replaying, x.database = newFound(), true, s.Database
-	results, err := x.runAll(ctx, []schedule.Schedule{s}, options{positions: true, live: true})
+	results, err := x.sub.runAll(ctx, urgent, []schedule.Schedule{s}, options{positions: true, live: true})
 	if err != nil {
 		return err
 	}

@@ -136,18 +136,14 @@ func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err
 	}
 	report(Progress{Stage: Loading})
 	sub, err := g.load(ctx, req, built.Wasm)
-	if err != nil {
-		return v, err
-	}
-	defer func() { err = errors.Join(err, sub.close()) }()
+	t.lap(&v.Timings.Load)
 	var wrong *ledger.SchemaError
-	if _, err := sub.world(ctx, 0); errors.As(err, &wrong) {
-		t.lap(&v.Timings.Load)
+	if errors.As(err, &wrong) {
 		return t.rejected(v, []verdict.Finding{{Kind: verdict.Compile, File: schemaFile, Message: wrong.Text}}), nil
 	} else if err != nil {
 		return v, err
 	}
-	t.lap(&v.Timings.Load)
+	defer func() { err = errors.Join(err, sub.close()) }()
 	report(Progress{Stage: Exploring})
 	x := &explorer{sub: sub, verdict: &v, timer: t, report: report}
 	if only != nil {
@@ -204,7 +200,8 @@ type submission struct {
 	mu        sync.Mutex
 	snapshots map[string]*life
 	memo      *memo
-	worlds    []*world
+	workers   *workers
+	beginning sync.WaitGroup // snapshots that are taken ahead
 }
 
 // life is the snapshot of one identity, taken once.
@@ -215,29 +212,68 @@ type life struct {
 	err  error
 }
 
-func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (*submission, error) {
-	options := g.cfg.Sandbox
-	if n := req.Exercise.Limits.HostCalls; n > 0 {
-		options.HostCalls = n
-	}
-	program, err := sandbox.Load(ctx, wasm, options)
-	if err != nil {
-		return nil, fmt.Errorf("load: %w", err)
-	}
+// load prepares a submission: its program, and beside it what schedules need
+// outside of the program. The error is a *ledger.SchemaError when a submitted
+// schema is wrong.
+func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (_ *submission, err error) {
 	s := &submission{
 		cfg: g.cfg, exercise: req.Exercise, source: SourceHash(req.Files), seed: req.Seed, schema: schemaOf(req),
-		start: sandbox.NewClock().Now().Add(time.Hour), program: program, snapshots: map[string]*life{}, memo: newMemo(),
+		start: sandbox.NewClock().Now().Add(time.Hour), snapshots: map[string]*life{}, memo: newMemo(), workers: newWorkers(g.cfg.Workers),
 	}
 	if g.forgets {
 		s.memo = nil
 	}
 	if s.events, err = req.Exercise.Events.Draw(req.Seed, s.start); err != nil {
-		return nil, errors.Join(fmt.Errorf("draw events: %w", err), s.close())
+		return nil, fmt.Errorf("draw events: %w", err)
 	}
 	if len(s.events) == 0 {
-		return nil, errors.Join(errors.New("the exercise has no events"), s.close())
+		return nil, errors.New("the exercise has no events")
+	}
+	var worldErr error
+	var beside sync.WaitGroup
+	beside.Go(func() { worldErr = s.makeWorlds(ctx, req.Replay == "") })
+	options := g.cfg.Sandbox
+	if n := req.Exercise.Limits.HostCalls; n > 0 {
+		options.HostCalls = n
+	}
+	if s.program, err = sandbox.Load(ctx, wasm, options); err != nil {
+		err = fmt.Errorf("load: %w", err)
+	}
+	beside.Wait()
+	if err := errors.Join(err, worldErr); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	if req.Replay == "" {
+		s.beginLives(ctx)
 	}
 	return s, nil
+}
+
+// makeWorlds makes the world of every worker, or of one.
+func (s *submission) makeWorlds(ctx context.Context, all bool) error {
+	n := 1
+	if all {
+		n = len(s.workers.all)
+	}
+	for _, w := range s.workers.all[len(s.workers.all)-n:] {
+		var err error
+		if w.world, err = newWorld(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginLives takes the snapshots that every grading needs, in this order, while
+// the first schedules run. Who needs one waits for it.
+func (s *submission) beginLives(ctx context.Context) {
+	s.beginning.Go(func() {
+		for _, name := range []string{"A", "A2", "B"} {
+			if _, stop, err := s.snapshot(ctx, name); err != nil || stop != nil {
+				return // whoever asks for it is told
+			}
+		}
+	})
 }
 
 // schemaFile is the file of a submission that replaces the exercise's schema,
@@ -298,14 +334,12 @@ func (s *submission) token(sch schedule.Schedule) string {
 }
 
 func (s *submission) close() error {
-	var errs []error
-	for _, w := range s.worlds {
-		if w == nil {
-			continue
-		}
-		errs = append(errs, w.close())
+	s.beginning.Wait()
+	err := s.workers.close()
+	if s.program != nil {
+		err = errors.Join(err, s.program.Close(context.Background()))
 	}
-	return errors.Join(append(errs, s.program.Close(context.Background()))...)
+	return err
 }
 
 // timer fills in the timings.

@@ -130,11 +130,7 @@ func worldFor(t *testing.T, e *exercises.Exercise, files []exercises.File) *worl
 			t.Error(err)
 		}
 	})
-	w, err := sub.world(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return sub.workers.all[0].world
 }
 
 func mustRun(t *testing.T, w *world, s schedule.Schedule, choose schedule.Choose) *result {

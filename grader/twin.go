@@ -127,7 +127,7 @@ func without(r *result, d schedule.Deviation) string {
 // elsewhereText runs the passing schedule once more, for the candidate's lines at
 // the place where its deviation happens.
 func (x *explorer) elsewhereText(ctx context.Context, passing, failing schedule.Schedule) (string, error) {
-	results, err := x.runAll(ctx, []schedule.Schedule{passing}, options{positions: true})
+	results, err := x.sub.runAll(ctx, urgent, []schedule.Schedule{passing}, options{positions: true})
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func (x *explorer) shows(ctx context.Context, s schedule.Schedule, limit int) (k
 	x.runs++
 	try := s
 	try.Phase = schedule.Random // where a fault that does not come about is no error
-	results, err := x.runAll(ctx, []schedule.Schedule{try}, options{})
+	results, err := x.sub.runAll(ctx, urgent, []schedule.Schedule{try}, options{})
 	if err != nil {
 		return knownRun{}, false, err
 	}

@@ -15,9 +15,9 @@ const Epoch = int64(1_700_000_000_000_000_000) // nanoseconds since 1970
 // themselves.
 const tick = 100 * time.Microsecond
 
-// Clock is the virtual time of one schedule, shared by its instances. It moves
-// when a guest reads it, sleeps or yields, and when the schedule says so; never
-// by itself. It may be used from several goroutines.
+// Clock is virtual time: of one process, or of a whole schedule. A process's moves
+// when its guest reads it, sleeps or yields, and both move when somebody says so;
+// never by itself. It may be used from several goroutines.
 type Clock struct {
 	ns atomic.Int64
 }
@@ -32,8 +32,8 @@ func NewClock() *Clock {
 // Now returns the time without moving the clock, in UTC.
 func (c *Clock) Now() time.Time { return time.Unix(0, c.ns.Load()).UTC() }
 
-// Set puts the clock to t, also backwards: for the start of a schedule, before
-// its instances are restored.
+// Set puts the clock to t, also backwards: for the start of a schedule or of a
+// process, before its instance is restored.
 func (c *Clock) Set(t time.Time) { c.ns.Store(t.UnixNano()) }
 
 // Advance moves the clock forward by d and leaves it alone when d is negative.

@@ -35,8 +35,8 @@ type Instance struct {
 	reply  []byte // kept for abi.OpMore
 }
 
-// Instance makes a process that must be restored before it is called. Instances
-// of one schedule share a clock. Program.Close closes it, if Close did not.
+// Instance makes a process that must be restored before it is called. The clock is
+// what its guest reads and moves. Program.Close closes it, if Close did not.
 func (p *Program) Instance(ctx context.Context, clock *Clock) (*Instance, error) {
 	if p.refused != nil {
 		return nil, fmt.Errorf("instantiate: %s", p.refused.Text)
@@ -82,7 +82,7 @@ func (i *Instance) memory() api.Memory { return i.module.Memory() }
 func (i *Instance) seed(id Identity, use string) { i.random = rand.NewChaCha8(id.seed(use)) }
 
 // Restore makes the instance a fresh process: memory, randomness, output and
-// counts are those of the snapshot. The clock is the schedule's and stays,
+// counts are those of the snapshot. The clock belongs to the caller and stays,
 // unless it is behind the snapshot's: for a process, time never runs backwards.
 func (i *Instance) Restore(s *Snapshot) error {
 	i.alive = false
