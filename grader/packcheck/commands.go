@@ -55,6 +55,7 @@ type checkCommand struct {
 	Update   bool     `help:"Write each exercise's feedback.golden instead of comparing with it."`
 	Twice    bool     `help:"Run the wrong handlers twice too, not only starter and solutions."`
 	Exercise string   `help:"Check only this exercise of the pack." placeholder:"NAME"`
+	Sample   []string `help:"Grade only this one, as starter, solution/NAME or wrong/NAME, and show what candidates are told; may be repeated." placeholder:"NAME"`
 	Workers  int      `help:"Gradings at once." default:"2"`
 	Cache    string   `help:"Folder for the compiler's files." env:"REDELIVER_CACHE" placeholder:"DIR"`
 	Dirs     []string `arg:"" name:"dir" help:"Directories with a pack.yaml each."`
@@ -62,6 +63,9 @@ type checkCommand struct {
 
 // Run checks one pack after the other and prints what it finds.
 func (c *checkCommand) Run(ctx context.Context, env *Env, code *int) (err error) {
+	if c.Update && len(c.Sample) > 0 {
+		return &UsageError{errors.New("--update writes the feedback of all samples: leave out --sample")}
+	}
 	for _, dir := range c.Dirs {
 		if _, err := os.Stat(filepath.Join(dir, "pack.yaml")); err != nil {
 			return &UsageError{fmt.Errorf("%s is no pack: %w", dir, err)}
@@ -73,7 +77,7 @@ func (c *checkCommand) Run(ctx context.Context, env *Env, code *int) (err error)
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	cfg := Config{
-		Judge: judge, Dir: work, Workers: c.Workers, Exercise: c.Exercise, Update: c.Update, Twice: c.Twice,
+		Judge: judge, Dir: work, Workers: c.Workers, Exercise: c.Exercise, Samples: c.Sample, Update: c.Update, Twice: c.Twice,
 		Progress: func(done, total int, s Sample) {
 			fmt.Fprintf(env.Err, "%*d/%d %s\n", len(strconv.Itoa(total)), done, total, s.Line())
 		},
@@ -81,7 +85,8 @@ func (c *checkCommand) Run(ctx context.Context, env *Env, code *int) (err error)
 	reports := make([]Report, 0, len(c.Dirs))
 	for _, dir := range c.Dirs {
 		r, err := checkDirectory(ctx, cfg, dir, env.Packs)
-		if none := (*NoExerciseError)(nil); errors.As(err, &none) {
+		noExercise, noSample := (*NoExerciseError)(nil), (*NoSampleError)(nil)
+		if errors.As(err, &noExercise) || errors.As(err, &noSample) {
 			return &UsageError{err}
 		}
 		if err != nil {

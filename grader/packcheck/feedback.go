@@ -54,7 +54,7 @@ func (e *exerciseCheck) feedback() string {
 			continue
 		}
 		v := e.verdicts[i]
-		fmt.Fprintf(&b, "\n== %s: %s\n%s\n", strings.TrimSuffix(s.short(), "/"), v.Outcome, v.Summary)
+		fmt.Fprintf(&b, "\n== %s: %s\n%s\n", s.short(), v.Outcome, v.Summary)
 		for _, f := range v.Findings {
 			fmt.Fprintf(&b, "\n%s%s\n  %s\n", f.Kind, where(f), indented(f.Message))
 			if f.Explanation != "" {

@@ -27,6 +27,8 @@ type Exercise struct {
 	Power    Power    `json:"power"`
 	Samples  []Sample `json:"samples"`
 	Problems []string `json:"problems"` // of the exercise as a whole; Samples have their own
+	// Feedback is what candidates are told, where only some samples were graded.
+	Feedback string `json:"feedback,omitempty"`
 }
 
 // Power says how many of the wrong handlers are rejected for the reason that
@@ -64,13 +66,16 @@ type Sample struct {
 
 // String names the sample: "core/charge-once wrong/naive".
 func (s Sample) String() string {
-	if s.Name == "" {
-		return s.Exercise + " " + string(s.Role)
-	}
 	return s.Exercise + " " + s.short()
 }
 
-func (s Sample) short() string { return string(s.Role) + "/" + s.Name }
+// short names the sample inside its exercise: "wrong/naive", "starter".
+func (s Sample) short() string {
+	if s.Name == "" {
+		return string(s.Role)
+	}
+	return string(s.Role) + "/" + s.Name
+}
 
 // Line is the sample in one line, as a check under way prints it.
 func (s Sample) Line() string {
@@ -191,11 +196,14 @@ func (e Exercise) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n", e.Name)
 	for _, s := range e.Samples {
 		if s.Role != Wrong {
-			fmt.Fprintf(b, "  %-40s %-8s %4d schedules %6.1f s\n", strings.TrimSuffix(s.short(), "/"), s.Outcome, s.Schedules, float64(s.Milliseconds)/1000)
+			fmt.Fprintf(b, "  %-40s %-8s %4d schedules %6.1f s\n", s.short(), s.Outcome, s.Schedules, float64(s.Milliseconds)/1000)
 		}
 	}
 	e.matrix(b)
 	fmt.Fprintf(b, "  rejects %d of %d\n\n", e.Power.Rejected, e.Power.Of)
+	if e.Feedback != "" {
+		fmt.Fprintf(b, "%s\n", e.Feedback)
+	}
 }
 
 // matrix shows which phase catches which wrong handler: x found something, . ran
