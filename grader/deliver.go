@@ -73,7 +73,7 @@ func (r *run) handle(kind abi.TaskKind, l *lane, recs []*kgo.Record) *work {
 		key := fmt.Sprintf("%s/%d/%d", rec.Topic, rec.Partition, rec.Offset)
 		r.attempts[key]++
 		d := deliveryOf(rec, r.set, r.attempts[key], l)
-		w.attempt = max(w.attempt, d.Attempt)
+		w.attempt, w.allowed = max(w.attempt, d.Attempt), max(w.allowed, r.before[key]+maxAttempts-1)
 		w.deliveries, w.task.Records = append(w.deliveries, d), append(w.task.Records, d.record)
 	}
 	return w
@@ -106,7 +106,7 @@ func backoff(attempt int) time.Duration {
 func (r *run) begin(ctx context.Context, l *lane, w *work) error {
 	r.out.deliveries = append(r.out.deliveries, w.deliveries...)
 	l.current, l.busy = w, 0
-	if w.attempt > maxAttempts {
+	if w.attempt > max(maxAttempts, w.allowed) {
 		w.end("not handled")
 		r.stuck(l, w)
 		return nil
@@ -193,6 +193,7 @@ func (r *run) returned(ctx context.Context, l *lane) error {
 	r.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Return, Text: text})
 	if failed {
 		w.end("returned an error")
+		r.lastError = l.proc.last.result.Text
 	}
 	l.backoff = failed
 	l.state = r.entry.returned(r, l, w, failed)

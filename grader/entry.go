@@ -87,7 +87,7 @@ const maxBatch = 100
 func (batches) next(ctx context.Context, r *run, l *lane) (*work, error) {
 	most := maxBatch
 	if d, ok := r.due(schedule.Split); ok {
-		r.fired[d] = true
+		r.fire(d)
 		most = 1
 	}
 	recs, err := r.fetch(ctx, l, most)

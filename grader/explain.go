@@ -1,6 +1,7 @@
 package grader
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,13 +28,7 @@ type template func(e *evidence) *story
 
 // explain picks the first template that fits. Templates that claim more come
 // first; when none fits, the general sentences say only what the schedule did.
-//
-// The templates speak of a handler that is given one record at a time and calls
-// a database: for other entries there are the general sentences.
 func explain(r *result, f failure) story {
-	if !r.single {
-		return general(r, f)
-	}
 	e := newEvidence(r, f)
 	for _, t := range templatesFor(r, f) {
 		if s := t(e); s != nil {
@@ -54,9 +49,15 @@ func templatesFor(r *result, f failure) []template {
 	case r.problem != nil:
 		return nil
 	case f.kind == verdict.Lost:
-		return []template{lostUpdate, neverCommitted, errorSwallowed, undone, doneTwice, removed, takenForDone}
+		return []template{
+			lostUpdate, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
+			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone,
+		}
 	case f.kind == verdict.Duplicate:
-		return []template{lostUpdate, ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, unguarded}
+		return []template{
+			lostUpdate, chargedWithTwoKeys, eventIDsDiffer, twiceInBatch, keyDeleted, leaseExpired, keyExpired, positionBehind, lateInstance,
+			ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, unguarded,
+		}
 	case f.kind == verdict.Misordered:
 		return []template{staleWrite}
 	default:
@@ -83,7 +84,7 @@ func general(r *result, f failure) story {
 }
 
 func committedToo(r *result) string {
-	if !r.single && r.commit() < 0 {
+	if r.entry == "offsets" {
 		return ""
 	}
 	return " and its offset committed"
@@ -134,7 +135,7 @@ func (e *evidence) again(first, second *delivery) string {
 	case strings.HasPrefix(first.Ended, "crashed"):
 		how = e.death(first)
 	case first.Ended == "returned an error":
-		how = "Handle returned an error"
+		how = e.function() + " returned an error"
 	case e.schedule.Has(schedule.Rewind) && first.Ended == "committed":
 		how = "The group was put back to offset 0"
 	case strings.HasPrefix(first.Ended, "handled; the offset commit"):
@@ -144,7 +145,23 @@ func (e *evidence) again(first, second *delivery) string {
 	default:
 		return ""
 	}
-	return how + ", so the record came again" + e.passed() + "."
+	return how + ", so " + e.cameAgain(first, second) + e.passed() + "."
+}
+
+// cameAgain says what came again: a record, or the batch that it was in.
+func (e *evidence) cameAgain(first, second *delivery) string {
+	a, b := e.turnOf(first), e.turnOf(second)
+	if len(a.deliveries) == 1 && len(b.deliveries) == 1 {
+		return "the record came again"
+	}
+	text := "the batch came again"
+	if len(a.deliveries) != len(b.deliveries) {
+		text = fmt.Sprintf("the records of the batch came again, in one of %d instead of %d", len(b.deliveries), len(a.deliveries))
+	}
+	if done := e.doneIn(a); done > 0 && done < len(a.deliveries) && len(b.deliveries) > 1 {
+		text += fmt.Sprintf(", although %d of its %d records were done", done, len(a.deliveries))
+	}
+	return text
 }
 
 // passed says how much time went by before a record came again.
@@ -154,9 +171,11 @@ func (e *evidence) passed() string {
 		return ", 8 days later"
 	case e.schedule.Has(schedule.JumpDay):
 		return ", 25 hours later"
-	default:
-		return ""
 	}
+	if by := expired(e.steps); by != "" {
+		return ", " + by + " later"
+	}
+	return ""
 }
 
 // death says where the process of a delivery died, as the beginning of a sentence.

@@ -12,15 +12,16 @@ import (
 	"redeliver/grader/verdict"
 )
 
-// act is a call of the handler to the database, to Redis or to the gateway, as
-// the trace shows it.
+// act is a call of the handler to the database or to another system, as the trace
+// shows it.
 type act struct {
 	step     int // of the timeline
 	lane     string
+	in       *turn
 	delivery *delivery // the one at hand; nil when the trace does not say
-	system   string    // trace.SQL, trace.Redis or trace.Charge
-	verb     string    // "INSERT", "COMMIT"; in Redis "GET"
-	table    string    // the first one that the statement names, "" for none
+	system   string    // trace.SQL, trace.Redis, trace.Charge or trace.Send
+	verb     string    // "INSERT", "COMMIT"; in Redis "GET"; "CHARGE", "PRODUCE"
+	table    string    // the first one that the statement names, "" for none; in Redis the key
 	text     string    // the statement, with values
 	answer   string    // "1 row", "no row", "error: …"
 	failed   bool      // an error was answered
@@ -30,6 +31,14 @@ type act struct {
 	label    string    // "UPDATE accounts (handler.go:31)"
 	// kept is the step at which its changes became durable; 0: they never did.
 	kept int
+}
+
+// turn is one call of a function of the submission.
+type turn struct {
+	step       int    // at which it begins
+	function   string // "Handle", "HandleBatch", "Relay", "StartOffset"
+	deliveries []*delivery
+	last       *delivery // what the latest call inside was about
 }
 
 // actsOf reads the calls of a trace. What a transaction wrote becomes durable at
@@ -42,7 +51,7 @@ func actsOf(r *result) []*act {
 			effects[e.instance] = append(effects[e.instance], e)
 		}
 	}
-	inHand := map[string]*delivery{}
+	turns := map[string]*turn{}
 	delivered := map[string]int{}
 	open := map[string][]*act{} // changes of an instance that wait for COMMIT
 	for _, s := range r.steps {
@@ -50,8 +59,13 @@ func actsOf(r *result) []*act {
 		case trace.Crash:
 			delete(open, s.Lane)
 		case trace.Deliver:
-			inHand[s.Lane] = r.delivery(s.Lane, delivered[s.Lane])
-			delivered[s.Lane]++
+			t := r.turnAt(s, delivered[s.Lane])
+			delivered[s.Lane] += len(t.deliveries)
+			turns[s.Lane] = t
+		case trace.Group:
+			if f := calledIn(s); f != "" {
+				turns[s.Lane] = &turn{step: s.Step, function: f}
+			}
 		}
 		if !isCall(s) {
 			continue
@@ -61,10 +75,11 @@ func actsOf(r *result) []*act {
 			system, durable, effects[s.Lane] = all[0].event, all[0].durable, all[1:]
 		}
 		a := actOf(s, system)
-		if a == nil {
-			continue
+		a.in = turns[s.Lane]
+		if a.in == nil {
+			a.in = &turn{}
 		}
-		a.delivery = inHand[s.Lane]
+		a.delivery = a.in.about(a, r)
 		acts = append(acts, a)
 		if system != trace.SQL { // in no transaction
 			if durable {
@@ -90,6 +105,96 @@ func actsOf(r *result) []*act {
 	}
 	return acts
 }
+
+// turnAt is the call that begins with the delivery of records at a step. In the
+// phase cluster only the order tells which delivery a step is.
+func (r *result) turnAt(s verdict.Step, n int) *turn {
+	t := &turn{step: s.Step, function: r.function()}
+	for _, d := range r.deliveries {
+		if d.Instance == s.Lane && d.step == s.Step {
+			t.deliveries = append(t.deliveries, d)
+		}
+	}
+	if len(t.deliveries) == 0 {
+		if d := r.delivery(s.Lane, n); d != nil {
+			t.deliveries = []*delivery{d}
+		}
+	}
+	return t
+}
+
+// function is the name of the one that is given records.
+func (r *result) function() string {
+	if r.entry == "batch" {
+		return "HandleBatch"
+	}
+	return "Handle"
+}
+
+// calledIn names the function without records that is called at a step; see
+// work.begins.
+func calledIn(s verdict.Step) string {
+	switch {
+	case strings.HasSuffix(s.Text, " calls Relay."):
+		return "Relay"
+	case strings.Contains(s.Text, " asks StartOffset "):
+		return "StartOffset"
+	default:
+		return ""
+	}
+}
+
+// about says which of several records in hand a call is about: the one that its
+// text or its rows name, or else the one of the call before. nil: all of them, or
+// nobody knows.
+func (t *turn) about(a *act, r *result) *delivery {
+	if len(t.deliveries) == 1 {
+		return t.deliveries[0]
+	}
+	if a.verb == "BEGIN" || a.verb == "COMMIT" || a.verb == "ROLLBACK" {
+		return nil
+	}
+	var named []*delivery
+	for _, d := range t.deliveries {
+		e := r.set.events[d.eventID]
+		if containsWord(a.text, e.ID) || containsWord(a.text, nameOf(e)) {
+			named = append(named, d)
+		}
+	}
+	if len(named) == 0 {
+		return t.last
+	}
+	first := named[0]
+	if slices.ContainsFunc(named, func(d *delivery) bool { return d.eventID != first.eventID }) {
+		t.last = nil
+		return nil
+	}
+	if !slices.Contains(named, t.last) { // of an event that is there twice, the next one
+		after := slices.DeleteFunc(slices.Clone(named), func(d *delivery) bool { return t.last != nil && d.Offset < t.last.Offset })
+		t.last = append(after, first)[0]
+	}
+	return t.last
+}
+
+// containsWord says that a text has a word that is not a part of a longer one.
+func containsWord(text, word string) bool {
+	if word == "" {
+		return false
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i+len(word)
+		if (begin == 0 || !inWord(text[begin-1])) && (end == len(text) || !inWord(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func inWord(c byte) bool { return c == '-' || isName(c) }
 
 // delivery is the nth delivery to an instance, from 0; nil when there is none.
 func (r *result) delivery(instance string, n int) *delivery {
@@ -124,11 +229,8 @@ func isCall(s verdict.Step) bool {
 	}
 }
 
-// actOf reads one step of a system; nil when the stories know nothing of it.
+// actOf reads one step of a system.
 func actOf(s verdict.Step, system string) *act {
-	if system == trace.Send {
-		return nil
-	}
 	a := &act{step: s.Step, lane: s.Lane, system: system, text: s.Text, rows: s.Rows}
 	if i := strings.LastIndex(s.Text, " → "); i >= 0 {
 		a.text, a.answer = s.Text[:i], s.Text[i+len(" → "):]
@@ -136,8 +238,9 @@ func actOf(s verdict.Step, system string) *act {
 	a.failed, a.lost = strings.HasPrefix(a.answer, "error: "), strings.Contains(a.answer, answerLost)
 	switch system {
 	case trace.Redis:
-		words := strings.Fields(strings.TrimPrefix(a.text, "MULTI; "))
-		a.verb, a.label = words[0], strings.Join(words[:min(2, len(words))], " ")
+		a.readRedis()
+	case trace.Send:
+		a.readSend()
 	case trace.Charge:
 		a.verb, a.table, a.label = "CHARGE", invariant.ChargesTable, chargeNoun
 	default:
@@ -151,8 +254,10 @@ func actOf(s verdict.Step, system string) *act {
 	return a
 }
 
-// changes says that the call changed rows, durable or not.
-func (a *act) changes() bool { return len(a.rows) > 0 && (!a.failed || a.lost) }
+// changes says that the call changed rows or keys, durable or not.
+func (a *act) changes() bool {
+	return (len(a.rows) > 0 || a.setsKey()) && (!a.failed || a.lost)
+}
 
 // asks says that the call only reads.
 func (a *act) asks() bool {
@@ -160,18 +265,18 @@ func (a *act) asks() bool {
 }
 
 // sawNothing says that a question found nothing: no row, or a count or EXISTS
-// that is 0, or no key.
+// that is 0, or no key. A SET NX that set its key is such a question too.
 func (a *act) sawNothing() bool {
-	return a.asks() && (a.answer == "no row" || a.answer == "0" || a.system == trace.Redis && a.answer == "nil")
+	return a.asks() && (a.answer == "no row" || a.answer == "0" || a.system == trace.Redis && a.answer == "nil") || a.tookKey()
 }
 
 // sawSomething says that a question found a row.
 func (a *act) sawSomething() bool { return a.asks() && !a.sawNothing() }
 
 // refused says that an insert met a row that was there: it changed nothing, or a
-// constraint stopped it.
+// constraint stopped it; or that a SET NX met its key.
 func (a *act) refused() bool {
-	return a.verb == "INSERT" && (a.answer == "0 rows" || a.answer == "no row" || a.failed && strings.Contains(a.answer, "UNIQUE constraint failed"))
+	return a.metKey() || a.verb == "INSERT" && (a.answer == "0 rows" || a.answer == "no row" || a.failed && strings.Contains(a.answer, "UNIQUE constraint failed"))
 }
 
 // busy says that SQLite answered that another connection holds the lock.
@@ -180,9 +285,13 @@ func (a *act) busy() bool { return a.failed && strings.Contains(a.answer, "datab
 // found is what a question or a refused insert answered, as the end of a sentence.
 func (a *act) found() string {
 	switch {
-	case a.system == trace.Redis && a.answer == "nil":
+	case a.tookKey() && a.verb != "INCR":
+		return "found no key and set it"
+	case a.metKey() && a.verb != "INCR":
+		return "found that the key was there (" + a.answer + ")"
+	case a.system == trace.Redis && a.sawNothing() && a.verb != "INCR":
 		return "found no key"
-	case a.system == trace.Redis && a.asks() && !a.sawNothing():
+	case a.system == trace.Redis && a.asks():
 		return "found a key"
 	case a.answer == "no row":
 		return "found no row"
@@ -218,6 +327,9 @@ func (a *act) errorText() string {
 
 // changed lists the tables whose rows the call changed.
 func (a *act) changed() []string {
+	if a.setsKey() {
+		return []string{a.table}
+	}
 	var tables []string
 	for _, row := range a.rows {
 		name, _, _ := strings.Cut(strings.TrimLeft(row, "+-"), "(")
@@ -233,6 +345,9 @@ func (a *act) changed() []string {
 func (a *act) mentions(object string) bool {
 	if a.object != "" {
 		return a.object == object
+	}
+	if a.system == trace.Send {
+		return a.sendKey() == object
 	}
 	return slices.ContainsFunc(a.rows, func(row string) bool { return slices.Contains(valuesOf(row), object) })
 }
@@ -265,15 +380,26 @@ func newEvidence(r *result, f failure) *evidence {
 	return &evidence{result: r, failure: f, acts: actsOf(r)}
 }
 
-// of lists the calls of one delivery.
+// of lists the calls of one delivery; of a batch, also those that are about all
+// of its records.
 func (e *evidence) of(d *delivery) []*act {
 	var out []*act
 	for _, a := range e.acts {
-		if a.delivery == d {
+		if a.delivery == d || a.delivery == nil && slices.Contains(a.in.deliveries, d) {
 			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// turnOf is the call that a delivery was given to.
+func (e *evidence) turnOf(d *delivery) *turn {
+	for _, a := range e.acts {
+		if slices.Contains(a.in.deliveries, d) {
+			return a.in
+		}
+	}
+	return &turn{step: d.step, function: e.function(), deliveries: []*delivery{d}}
 }
 
 // about says that a delivery's record is the one that the failure names.
@@ -285,20 +411,40 @@ func (e *evidence) about(d *delivery) bool {
 // event: the first time and the second.
 func (e *evidence) repeated() (first, second *act) {
 	for _, b := range e.acts {
-		if b.kept == 0 || !b.mentions(e.failure.object) || b.delivery == nil {
+		to := e.deliveryOf(b)
+		if b.kept == 0 || !b.mentions(e.failure.object) || to == nil || b.system == trace.Send {
 			continue
 		}
 		for _, a := range e.acts {
 			if a.step >= b.step {
 				break
 			}
-			if a.kept > 0 && a.mentions(e.failure.object) && a.verb == b.verb && a.table == b.table &&
-				a.delivery != nil && a.delivery.eventID == b.delivery.eventID {
-				return a, b
+			from := e.deliveryOf(a)
+			if a.kept > 0 && a.mentions(e.failure.object) && a.verb == b.verb && a.table == b.table && from != nil && from.eventID == to.eventID {
+				return a.of(from), b.of(to)
 			}
 		}
 	}
 	return nil, nil
+}
+
+// deliveryOf is the delivery that a call is about; of one that is about a whole
+// batch, that of the record which the failure names.
+func (e *evidence) deliveryOf(a *act) *delivery {
+	if i := slices.IndexFunc(a.in.deliveries, e.about); a.delivery == nil && i >= 0 {
+		return a.in.deliveries[i]
+	}
+	return a.delivery
+}
+
+// of is the call seen as one about a delivery.
+func (a *act) of(d *delivery) *act {
+	if a.delivery == d {
+		return a
+	}
+	same := *a
+	same.delivery = d
+	return &same
 }
 
 // keptIn lists the calls of a delivery whose changes became durable.
@@ -337,7 +483,8 @@ func lastOf(acts []*act, is func(*act) bool) *act {
 // steadyLane is the instance without the number of its life: "A2" is "A".
 func steadyLane(name string) string { return strings.TrimRight(name, "0123456789") }
 
-// returnOf is the step at which Handle ended a delivery; nil when it did not.
+// returnOf is the step at which the function ended that a delivery was given to;
+// nil when it did not.
 func (e *evidence) returnOf(d *delivery) *verdict.Step {
 	n := -1
 	for i, s := range e.steps {
@@ -347,17 +494,21 @@ func (e *evidence) returnOf(d *delivery) *verdict.Step {
 		if s.Event == trace.Deliver {
 			n++
 		}
-		if s.Event == trace.Return && e.delivery(s.Lane, n) == d {
+		its := e.delivery(s.Lane, n) == d
+		if e.entry == "batch" { // where one step delivers several
+			its = s.Step > d.step
+		}
+		if s.Event == trace.Return && its {
 			return &e.steps[i]
 		}
 	}
 	return nil
 }
 
-// returnedNil says that Handle ended a delivery without an error.
+// returnedNil says that the function ended a delivery without an error.
 func (e *evidence) returnedNil(d *delivery) bool {
 	s := e.returnOf(d)
-	return s != nil && strings.HasPrefix(s.Text, "Handle returns nil.")
+	return s != nil && strings.HasPrefix(s.Text, e.function()+" returns nil.")
 }
 
 // together says that two instances hold records at the same time.

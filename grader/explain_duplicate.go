@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
 )
 
 // checkThenAct: one instance asked, the other committed what was asked for, and
@@ -26,7 +26,9 @@ func checkThenAct(e *evidence) *story {
 	if check.step < first.kept {
 		saw := fmt.Sprintf("%s asked with %s, which %s.", a, check.label, check.found())
 		meanwhile := fmt.Sprintf("After that, %s committed %s.", b, first.label)
-		if mark := e.markAfter(first, check); mark != nil {
+		if mark := e.markAfter(first, check); mark != nil && mark.system == trace.Redis {
+			meanwhile = fmt.Sprintf("After that, %s did %s and %s.", b, first.label, mark.label)
+		} else if mark != nil {
 			meanwhile = fmt.Sprintf("After that, %s committed %s and %s.", b, mark.label, first.label)
 		}
 		s.short = fmt.Sprintf("%s had asked with %s before %s committed, and acted on its old answer", a, check.label, b)
@@ -47,10 +49,14 @@ func checkThenAct(e *evidence) *story {
 }
 
 func nothingForbade(second *act) string {
-	if second.verb == "INSERT" {
+	switch second.verb {
+	case "CHARGE":
+		return "Nothing told the gateway that it was the same charge."
+	case "INSERT":
 		return "Nothing in the database forbade the second row."
+	default:
+		return "Nothing in the database stopped the second change."
 	}
-	return "Nothing in the database stopped the second change."
 }
 
 // markAfter is what the delivery of an effect wrote, for good and after a
@@ -112,7 +118,7 @@ func (e *evidence) emptyCheck(effect *act) *act {
 
 // expiredKey: the mark was there and no longer counts after the clock moved.
 func expiredKey(e *evidence) *story {
-	if !e.schedule.Has(schedule.JumpDay) && !e.schedule.Has(schedule.JumpWeek) {
+	if !e.schedule.Jumps() {
 		return nil
 	}
 	first, second := e.repeated()
@@ -191,14 +197,18 @@ func answerIgnored(e *evidence) *story {
 		return nil
 	}
 	told := lastOf(e.of(second.delivery), func(a *act) bool { return a.refused() && a.step < second.step })
-	if told == nil {
+	if told == nil || slices.ContainsFunc(e.of(second.delivery), func(a *act) bool { return a.step > told.step && a.table == told.table && a.tookKey() }) {
 		return nil
+	}
+	there := ": its row was there."
+	if told.system == trace.Redis {
+		there = "."
 	}
 	return &story{
 		name: "answer ignored", acts: []*act{first, told, second}, key: keyOf(told, second),
 		short: fmt.Sprintf("%s %s for the copy, and the handler went on to %s", told.label, told.found(), second.label),
 		text: sentences(e.again(first.delivery, second.delivery),
-			fmt.Sprintf("This time %s %s: its row was there.", told.label, told.found()),
+			fmt.Sprintf("This time %s %s%s", told.label, told.found(), there),
 			fmt.Sprintf("The handler went on to %s all the same.", second.label)),
 	}
 }
@@ -280,19 +290,34 @@ func markerMissing(e *evidence) *story {
 		s.short = fmt.Sprintf("%s was durable and %s was not, and the record came again", first.label, mark.label)
 	}
 	missed := fmt.Sprintf("On redelivery its row was missing, so %s ran again.", second.label)
+	if mark.system == trace.Redis {
+		missed = fmt.Sprintf("On redelivery Redis did not know of it, so %s ran again.", second.label)
+	}
 	if check := e.emptyCheck(second); check != nil {
 		missed = fmt.Sprintf("On redelivery %s %s, so %s ran again.", check.label, check.found(), second.label)
 		s.acts = []*act{first, check, second}
 	}
+	if one := writes(e.keptInTurn(first.in), mark.table); one != nil && one.delivery != nil {
+		s.acts = []*act{one, first, second}
+		s.short = fmt.Sprintf("%s had left a mark for one record of the batch only", one.label)
+		came = sentences(fmt.Sprintf("%s had left a mark for %s only, one of the %d records of the batch.", one.label, e.objectOf(one.delivery), len(first.in.deliveries)),
+			e.again(first.delivery, second.delivery))
+	}
 	s.text = sentences(came, missed)
 	return s
+}
+
+// keptInTurn lists the calls whose changes became durable, of all records of a
+// batch.
+func (e *evidence) keptInTurn(t *turn) []*act {
+	return slices.DeleteFunc(e.inTurn(t), func(a *act) bool { return a.kept == 0 })
 }
 
 // markOf is what the delivery that repeats an effect inserts into a table in
 // which the first one left nothing durable.
 func (e *evidence) markOf(first, second *act) *act {
 	return firstOf(e.keptIn(second.delivery), func(a *act) bool {
-		return a.verb == "INSERT" && a.table != first.table && writes(e.keptIn(first.delivery), a.table) == nil
+		return (a.verb == "INSERT" || a.setsKey()) && a.table != first.table && writes(e.keptIn(first.delivery), a.table) == nil
 	})
 }
 
@@ -309,7 +334,7 @@ func unguarded(e *evidence) *story {
 		return nil
 	}
 	asked := firstOf(e.of(second.delivery), func(a *act) bool {
-		return a.step < second.step && (a.asks() || a.verb == "INSERT" && a.table != second.table)
+		return a.step < second.step && (a.asks() || a.tookKey() || a.verb == "INSERT" && a.table != second.table)
 	})
 	came := e.again(first.delivery, second.delivery)
 	if asked != nil || came == "" {
@@ -328,7 +353,11 @@ func unguarded(e *evidence) *story {
 	if memory != "" {
 		s.short += " to a new process with empty memory"
 	}
-	s.short += "; no statement asks the database whether it was done before"
-	s.text = sentences(came, memory, fmt.Sprintf("No statement before %s asks the database whether the record was handled, so it ran again.", second.label))
+	whom := "the database"
+	if second.system == trace.Charge {
+		whom = "anything"
+	}
+	s.short += fmt.Sprintf("; no statement asks %s whether it was done before", whom)
+	s.text = sentences(came, memory, fmt.Sprintf("No statement before %s asks %s whether the record was handled, so it ran again.", second.label, whom))
 	return s
 }

@@ -21,7 +21,7 @@ type fingerprint struct {
 // counts is what a schedule does, not which phase ran it.
 func classOf(s schedule.Schedule) string {
 	switch {
-	case s.Has(schedule.JumpDay) || s.Has(schedule.JumpWeek):
+	case s.Jumps():
 		return "time"
 	case s.Has(schedule.Rebalance) || s.Set == schedule.Two || s.Phase == schedule.Cluster:
 		return "concurrency"

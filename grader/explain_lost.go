@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
 )
 
 // lostUpdate: one instance read a value, the other changed it, and the first
@@ -75,26 +76,46 @@ func neverCommitted(e *evidence) *story {
 		}
 		ret := e.returnOf(d)
 		s := &story{name: "never committed", acts: []*act{write}, steps: []int{ret.Step}, key: keyOf(write)}
-		end := "Handle returned nil without a COMMIT"
-		s.short = "Handle returned nil without a COMMIT"
+		end := e.function() + " returned nil without a COMMIT"
+		s.short = end
 		if back := firstOf(e.of(d), func(a *act) bool { return a.verb == "ROLLBACK" && a.step > write.step }); back != nil {
 			s.acts = append(s.acts, back)
-			end = fmt.Sprintf("No COMMIT followed; %s took the change back, and Handle returned nil", back.label)
+			end = fmt.Sprintf("No COMMIT followed; %s took the change back, and %s returned nil", back.label, e.function())
 		} else if strings.Contains(ret.Text, "transaction is still open") {
-			end = "Handle returned nil while the transaction was still open"
+			end = e.function() + " returned nil while the transaction was still open"
 		}
 		s.text = sentences(fmt.Sprintf("%s changed a row inside a transaction.", write.label), end+".",
-			"So the offset was committed, the change was not, and the record never came again.")
+			"So "+e.wentOn("the change was not, and ")+".")
 		return s
 	}
 	return nil
+}
+
+// wentOn says what follows from nil, with a remark in the middle.
+func (e *evidence) wentOn(remark string) string {
+	first, second := "the offset was committed", "the record never came again"
+	switch e.entry {
+	case "offsets":
+		first, second = "the consumer went on to the next record", "this one never came again"
+	case "batch":
+		first = "the offset behind the batch was committed"
+	}
+	if remark == "" {
+		return first + " and " + second
+	}
+	return first + ", " + remark + second
+}
+
+// passedOn says that nothing brings a delivery's record again.
+func (d *delivery) passedOn() bool {
+	return strings.HasPrefix(d.Ended, "committed") || d.Ended == "handled"
 }
 
 // errorSwallowed: a call answered an error, Handle returned nil, and the record
 // never came again.
 func errorSwallowed(e *evidence) *story {
 	for _, d := range e.deliveries {
-		if !e.about(d) || !e.returnedNil(d) || !strings.HasPrefix(d.Ended, "committed") {
+		if !e.about(d) || !e.returnedNil(d) || !d.passedOn() {
 			continue
 		}
 		failed := firstOf(e.of(d), func(a *act) bool { return a.failed && !a.refused() && a.verb != "ROLLBACK" })
@@ -108,15 +129,15 @@ func errorSwallowed(e *evidence) *story {
 		s := &story{
 			name: "error swallowed", acts: []*act{failed}, steps: []int{e.returnOf(d).Step}, key: keyOf(failed),
 			short: failed.label + " answered an error and the handler returned nil all the same, so the record never came again",
-			text: fmt.Sprintf("%s answered %q%s. The handler returned nil all the same, so the offset was committed and the record never came again.",
-				failed.label, failed.errorText(), took),
+			text: sentences(fmt.Sprintf("%s answered %q%s.", capital(failed.label), failed.errorText(), took), noRefusal(failed),
+				"The handler returned nil all the same, so "+e.wentOn("")+"."),
 		}
 		next := firstOf(e.keptIn(d), func(a *act) bool { return a.kept > failed.step })
 		if next != nil {
 			s.acts = append(s.acts, next)
 			if next.step > failed.step {
-				s.text = sentences(fmt.Sprintf("%s answered %q%s, and the handler went on.", failed.label, failed.errorText(), took),
-					fmt.Sprintf("%s became durable, Handle returned nil, the offset was committed, and the record never came again.", next.label))
+				s.text = sentences(fmt.Sprintf("%s answered %q%s, and the handler went on.", capital(failed.label), failed.errorText(), took), noRefusal(failed),
+					fmt.Sprintf("%s became durable, %s returned nil, %s.", capital(next.label), e.function(), e.wentOn("and ")))
 			}
 		}
 		if failed.busy() {
@@ -174,18 +195,39 @@ func (e *evidence) skipped(d *delivery, found *act) *story {
 			e.unfinished(o))
 		return s
 	case o.Ended == "returned an error":
-		end = fmt.Sprintf("%s was durable when Handle returned an error.", mark.label)
+		end = fmt.Sprintf("%s was durable when %s returned an error.", capital(mark.label), e.function())
+		if mark.lost {
+			end = fmt.Sprintf("%s took place, but its answer was lost, and %s returned an error.", capital(mark.label), e.function())
+		}
 	default:
 		return nil
 	}
 	s.short = lower(strings.TrimSuffix(end, ".")) + "; the redelivery found the mark and skipped the work"
-	row := fmt.Sprintf("The row that %s had written was durable, the rest of the work was not.", mark.label)
-	if strings.Contains(end, mark.label) {
-		row = "Its row was durable, the rest of the work was not."
-	}
-	s.text = sentences(end, row,
+	s.text = sentences(end, e.leftBehind(o, mark, strings.Contains(end, mark.label)),
 		fmt.Sprintf("On redelivery %s %s, so the work was skipped for ever.", found.label, found.found()))
 	return s
+}
+
+// leftBehind says what of a delivery was durable: its mark, and not the rest. named
+// says that the sentence before has named the mark.
+func (e *evidence) leftBehind(d *delivery, mark *act, named bool) string {
+	rest := "the rest of the work was not"
+	if mark.system == trace.Redis {
+		rest = "the rest of the work was not durable"
+	}
+	if charge := firstOf(e.keptIn(d), func(a *act) bool { return a.system == trace.Charge }); charge != nil {
+		rest = "and the charge was made; what comes after it was not done"
+	}
+	switch {
+	case mark.system == trace.Redis && named:
+		return fmt.Sprintf("Redis kept its key, %s: Redis knows nothing of a transaction in the database.", rest)
+	case mark.system == trace.Redis:
+		return fmt.Sprintf("Redis kept the key that %s had set, %s.", mark.label, rest)
+	case named:
+		return fmt.Sprintf("Its row was durable, %s.", rest)
+	default:
+		return fmt.Sprintf("The row that %s had written was durable, %s.", mark.label, rest)
+	}
 }
 
 // unfinished says how the delivery ended that had left the mark.
@@ -223,10 +265,17 @@ func (e *evidence) mistaken(d *delivery, found *act) *story {
 			short: fmt.Sprintf("%s took its record for one that had been handled, because of another record's mark", d.Instance),
 			text: sentences(fmt.Sprintf("The record of %s came for the first time.", nameOf(e.set.events[d.eventID])),
 				fmt.Sprintf("%s %s, so the handler returned nil without doing the work.", found.label, found.found()),
-				fmt.Sprintf("Of the rows there, the one from %s was written for %s.", mark.label, other)),
+				e.writtenForAnother(mark, other)),
 		}
 	}
 	return nil
+}
+
+func (e *evidence) writtenForAnother(mark *act, other string) string {
+	if mark.system == trace.Redis {
+		return fmt.Sprintf("That key was set by %s for %s.", mark.label, other)
+	}
+	return fmt.Sprintf("Of the rows there, the one from %s was written for %s.", mark.label, other)
 }
 
 // takenBack finds a delete of the object's row that another delivery of the event

@@ -28,7 +28,7 @@ func newScript(t *testing.T, choices string) *script {
 	for id, payment := range map[string]string{"e1": "p-1", "e2": "p-2"} {
 		events[id] = exercises.Event{ID: id, Object: payment, Fields: map[string]any{"account": "acc"}}
 	}
-	return &script{r: &result{schedule: s, positions: true, single: true, set: &recordSet{events: events}}}
+	return &script{r: &result{schedule: s, positions: true, set: &recordSet{events: events}}}
 }
 
 func (s *script) step(lane, event, text string) *script {

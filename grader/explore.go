@@ -137,6 +137,7 @@ func (x *explorer) learn(phase string, results []*result) {
 		for _, e := range results[0].effects {
 			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
 		}
+		x.plans.Expires = slices.ContainsFunc(results, func(r *result) bool { return r.expires })
 		other := results[len(results)-1]
 		x.plans.Commit, x.plans.OtherEffects, x.plans.OtherCommit = results[0].commit(), len(other.effects), other.commit()
 		if own := len(x.plans.Effects); !x.plans.Batches && other.problem == nil && own < len(other.effects) && x.kinds() > 1 {
@@ -357,7 +358,7 @@ func (x *explorer) coverageOf(phase string) verdict.Coverage {
 // collect takes a phase's results into the verdict.
 func (x *explorer) collect(ctx context.Context, phase string, results []*result, complete bool) error {
 	c := x.coverageOf(phase)
-	c.Schedules, c.Complete = len(results), complete
+	c.Schedules, c.Complete, c.Note = len(results), complete, x.note(phase)
 	x.remember(results)
 	for _, r := range results {
 		if r.outside != "" {
@@ -383,6 +384,14 @@ func (x *explorer) collect(ctx context.Context, phase string, results []*result,
 	x.verdict.Coverage = append(x.verdict.Coverage, c)
 	x.report(Progress{Stage: Exploring, Coverage: &c})
 	return nil
+}
+
+// note says what a phase did beside what it does for every handler.
+func (x *explorer) note(phase string) string {
+	if phase == schedule.ClockJumps && x.plans.Expires {
+		return "also past the expiry of the keys that the handler set in Redis, before a record comes again and while an instance stands still"
+	}
+	return ""
 }
 
 // failure is one thing that a schedule showed, before it is told.

@@ -320,12 +320,6 @@ func (s *submission) eventsOf(set *recordSet) []exercises.Event {
 	return out
 }
 
-// single says that the submission is given one record at a time and calls nothing
-// but the database.
-func (s *submission) single() bool {
-	return s.exercise.Entry == "handler" && len(s.exercise.Services) == 0
-}
-
 func (s *submission) token(sch schedule.Schedule) string {
 	return schedule.Token{
 		Engine: verdict.Engine, Exercise: s.exercise.Name(), ExerciseHash: shortHash(s.exercise),

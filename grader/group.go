@@ -71,7 +71,7 @@ func (w *world) runGroup(ctx context.Context, s schedule.Schedule, o options) (*
 	}
 	g := &groupRun{run: &run{
 		world: w, schedule: s, options: o, set: set, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
-		out: &result{schedule: s, set: set, positions: o.positions, single: w.sub.single()}, entry: records{}, // the members poll and commit
+		out: &result{schedule: s, set: set, positions: o.positions, entry: w.sub.exercise.Entry}, entry: records{}, // the members poll and commit
 	}}
 	// Snapshots and guests are made out here: they outlive the bubble.
 	for _, name := range []string{"A", "B"} {

@@ -43,14 +43,14 @@ func (r *run) limit(l *lane, stop sandbox.Stop) {
 // never committed, or another function answered an error each time.
 func (r *run) stuck(l *lane, w *work) {
 	what, object := w.what(r.set)
-	text := fmt.Sprintf("%s was called %d times and returned an error each time. The last one: ", what, maxAttempts)
+	text := fmt.Sprintf("%s was called %d times and returned an error each time. The last one: ", what, w.attempt-1)
 	if len(w.deliveries) > 0 {
-		text = fmt.Sprintf("%s was delivered %d times and its offset was never committed. The last error of %s: ", what, maxAttempts, w.function())
+		text = fmt.Sprintf("%s was delivered %d times and its offset was never committed. The last error of %s: ", what, w.attempt-1, w.function())
 		if r.sub.exercise.Entry == "offsets" {
-			text = fmt.Sprintf("%s was delivered %d times and never got through. The last error of %s: ", what, maxAttempts, w.function())
+			text = fmt.Sprintf("%s was delivered %d times and never got through. The last error of %s: ", what, w.attempt-1, w.function())
 		}
 	}
-	text += sentence(ledger.Shorten(l.proc.last.result.Text, 200))
+	text += sentence(ledger.Shorten(r.lastError, 200))
 	if r.refused != "" {
 		text += " " + r.refused
 	}

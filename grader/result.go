@@ -38,8 +38,8 @@ type done struct {
 // result is everything that one schedule showed.
 type result struct {
 	schedule   schedule.Schedule
-	positions  bool // the steps have the candidate's lines
-	single     bool // one record at a time, and effects on the database only
+	positions  bool   // the steps have the candidate's lines
+	entry      string // of the exercise
 	steps      []verdict.Step
 	effects    []done
 	deliveries []*delivery
@@ -50,6 +50,7 @@ type result struct {
 	// outside says what the model of a database cannot tell; then nothing is proved.
 	outside string
 	crash   *crashSite // the first one
+	expires bool       // a key in Redis was given an expiry that a jump can pass
 	stdout  []byte
 	stderr  []byte
 	set     *recordSet

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // maxAttempts is how often a record is delivered before it counts as stuck: the
-// first time and four redeliveries.
+// first time and four redeliveries, or four after the last deviation.
 const maxAttempts = 5
 
 // patience is how many SQLITE_BUSY answers in a row an instance gets before the
@@ -35,10 +36,13 @@ type run struct {
 
 	lanes    []*lane // A, and B when there is one
 	active   *lane
-	attempts map[string]int
+	attempts map[string]int // deliveries of each record
+	before   map[string]int // those before the last deviation
 	fired    map[schedule.Deviation]bool
-	refused  string // what the database's rules refused last
-	broken   error  // a failure of ours that was met where no error can be returned
+	// lastError is what a function of the submission returned last.
+	lastError string
+	refused   string // what the database's rules refused last
+	broken    error  // a failure of ours that was met where no error can be returned
 }
 
 // options are what a run is for.
@@ -70,7 +74,7 @@ func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*resul
 	}
 	r := &run{
 		world: w, schedule: s, options: o, set: set, group: w.consumer(set), attempts: map[string]int{},
-		fired: map[schedule.Deviation]bool{}, out: &result{schedule: s, set: set, positions: o.positions, single: w.sub.single()},
+		fired: map[schedule.Deviation]bool{}, out: &result{schedule: s, set: set, positions: o.positions, entry: w.sub.exercise.Entry},
 	}
 	if r.entry, err = newEntry(w.sub.exercise.Entry); err != nil {
 		return nil, err
@@ -228,6 +232,13 @@ func (r *run) due(do schedule.Action) (schedule.Deviation, bool) {
 	return d, slices.Contains(r.schedule.At(d.At), d) && !r.fired[d]
 }
 
+// fire notes that a deviation has happened. What a record was delivered for in
+// vain until then may be its doing, and does not count.
+func (r *run) fire(d schedule.Deviation) {
+	r.fired[d] = true
+	r.before = maps.Clone(r.attempts)
+}
+
 // betweenRecords does what the schedule has for an instance with nothing in
 // hand: time passes, or the process dies after its last effect.
 func (r *run) betweenRecords(ctx context.Context, l *lane) (happened bool, err error) {
@@ -238,7 +249,7 @@ func (r *run) betweenRecords(ctx context.Context, l *lane) (happened bool, err e
 		return true, nil
 	}
 	if d, ok := r.due(schedule.Reassign); ok {
-		r.fired[d] = true
+		r.fire(d)
 		r.rec.Add(verdict.Step{
 			Event: trace.Fault, Decisive: true,
 			Text: fmt.Sprintf("A rebalance takes the partition from %s and gives it back.", l.proc.name),
@@ -247,7 +258,7 @@ func (r *run) betweenRecords(ctx context.Context, l *lane) (happened bool, err e
 		return true, nil
 	}
 	if d, ok := r.due(schedule.Crash); ok && l == r.active {
-		r.fired[d] = true
+		r.fire(d)
 		return true, r.crash(ctx, l, "")
 	}
 	return false, nil
@@ -260,15 +271,15 @@ func (r *run) deviate(ctx context.Context, l *lane) (happened bool, err error) {
 		return true, nil
 	}
 	if d, ok := r.due(schedule.Rebalance); ok && len(r.lanes) == 1 {
-		r.fired[d] = true
+		r.fire(d)
 		return true, r.rebalance(ctx, l)
 	}
 	if d, ok := r.due(schedule.Crash); ok {
-		r.fired[d] = true
+		r.fire(d)
 		return true, r.crash(ctx, l, l.nextLabel())
 	}
 	if d, ok := r.due(schedule.Switch); ok && r.choose == nil {
-		r.fired[d] = true
+		r.fire(d)
 		if o := r.other(l); o != nil && slices.Contains(r.enabled(), slices.Index(r.lanes, o)) {
 			r.active = o
 			return true, nil
@@ -280,25 +291,41 @@ func (r *run) deviate(ctx context.Context, l *lane) (happened bool, err error) {
 
 // jump moves the clock when the schedule says so.
 func (r *run) jump() bool {
-	by := 25 * time.Hour
-	d, ok := r.due(schedule.JumpDay)
-	if !ok {
-		by = 8 * 24 * time.Hour
-		if d, ok = r.due(schedule.JumpWeek); !ok {
-			return false
+	for _, do := range []schedule.Action{schedule.JumpDay, schedule.JumpWeek, schedule.JumpExpiry} {
+		d, ok := r.due(do)
+		if !ok {
+			continue
 		}
+		r.fire(d)
+		by := map[schedule.Action]time.Duration{schedule.JumpDay: 25 * time.Hour, schedule.JumpWeek: maxJump}[do]
+		text := spoken(by) + " pass."
+		if do == schedule.JumpExpiry {
+			if by = r.expiry(); by == 0 {
+				return true // there is no such key in this schedule
+			}
+			text = spoken(by) + " pass, so the keys in Redis expire."
+		}
+		r.clock.Advance(by)
+		r.rec.Add(verdict.Step{Event: trace.Fault, Text: text, Decisive: true})
+		return true
 	}
-	r.fired[d] = true
-	r.clock.Advance(by)
-	r.rec.Add(verdict.Step{Event: trace.Fault, Text: spell(by) + " pass.", Decisive: true})
-	return true
+	return false
 }
 
-func spell(d time.Duration) string {
-	if d%(24*time.Hour) == 0 {
-		return fmt.Sprintf("%d days", d/(24*time.Hour))
+// maxJump is how long a record can come again after it was sent: a topic that
+// keeps its records for seven days still has it.
+const maxJump = 8 * 24 * time.Hour
+
+// expiry is the time until the last key in Redis has expired of those that expire
+// at all, as long as a record can come again after it. 0: there is none.
+func (r *run) expiry() time.Duration {
+	if r.redis == nil {
+		return 0
 	}
-	return fmt.Sprintf("%d hours", d/time.Hour)
+	if left := r.redis.server.Expiry(r.clock.Now()); left > 0 && left <= maxJump {
+		return left.Truncate(time.Second) + time.Second
+	}
+	return 0
 }
 
 // rebalance moves l's partitions to a second instance, which joins now. l does
@@ -337,7 +364,7 @@ func (r *run) rewind(ctx context.Context) (again bool, err error) {
 	if !ok || r.lanes[0].member != nil {
 		return false, nil
 	}
-	r.fired[d] = true
+	r.fire(d)
 	for _, p := range r.partitions() {
 		if err := r.group.Commit(ctx, p.topic, p.id, 0); err != nil {
 			return false, fmt.Errorf("rewind: %w", err)

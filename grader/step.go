@@ -60,7 +60,7 @@ func (r *run) stepOf(l *lane) schedule.Step {
 // performWithFaults performs an effect, or only answers with an error, or both.
 func (r *run) performWithFaults(ctx context.Context, l *lane, e effect, eff *done) (outcome, error) {
 	if d, ok := r.due(schedule.Fail); ok {
-		r.fired[d] = true
+		r.fire(d)
 		eff.fault = schedule.Fail
 		if err := e.abandon(r.world, l.proc.name); err != nil {
 			return outcome{}, err
@@ -74,8 +74,9 @@ func (r *run) performWithFaults(ctx context.Context, l *lane, e effect, eff *don
 	}
 	l.current.changed = l.current.changed || len(out.changes) > 0
 	l.current.sent = l.current.sent || e.event() == trace.Send
+	r.out.expires = r.out.expires || e.event() == trace.Redis && r.expiry() > 0
 	if d, ok := r.due(schedule.Lose); ok && out.access.Durable {
-		r.fired[d] = true
+		r.fire(d)
 		eff.fault = schedule.Lose
 		lost := e.fault("it was done, the answer is lost")
 		lost.changes = out.changes
@@ -136,13 +137,15 @@ func (r *run) commitOffset(ctx context.Context, l *lane) error {
 			return nil
 		}
 	case failing:
-		r.fired[fail], eff.fault, eff.durable = true, schedule.Fail, false
+		r.fire(fail)
+		eff.fault, eff.durable = schedule.Fail, false
 		step.Event, step.Decisive = trace.Fault, true
 		step.Text = "The offset commit fails: the group is rebalancing, nothing is stored."
 		w.end("handled; the offset commit was not stored")
 		commit = consumer.RefuseCommit
 	case losing:
-		r.fired[lose], eff.fault = true, schedule.Lose
+		r.fire(lose)
+		eff.fault = schedule.Lose
 		step.Event, step.Decisive = trace.Fault, true
 		step.Text = fmt.Sprintf("Commits offset %d of %s; the broker stores it, the answer is lost.", next, p)
 		w.end("committed; the answer was lost")

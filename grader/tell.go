@@ -78,10 +78,23 @@ func causeOf(r *result) string {
 	if s.Has(schedule.JumpWeek) {
 		parts = append(parts, "8 days passed")
 	}
+	if by := expired(r.steps); by != "" {
+		parts = append(parts, by+" passed, so the keys in Redis expired")
+	}
 	if s.Has(schedule.Rewind) {
 		parts = append(parts, "the group was put back to offset 0")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// expired is the time that passed so that keys in Redis expired; see run.jump.
+func expired(steps []verdict.Step) string {
+	for _, s := range steps {
+		if by, ok := strings.CutSuffix(s.Text, " pass, so the keys in Redis expire."); ok && s.Event == trace.Fault {
+			return by
+		}
+	}
+	return ""
 }
 
 // groupCause is what happened to the members of a group, from the trace.
@@ -178,7 +191,7 @@ func lower(s string) string {
 		return s
 	}
 	word, _, _ := strings.Cut(s, " ")
-	if word == "Handle" {
+	if slices.Contains([]string{"Handle", "HandleBatch", "StartOffset", "Relay"}, word) {
 		return s
 	}
 	return mapFirst(s, unicode.ToLower)

@@ -115,7 +115,7 @@ func without(r *result, d schedule.Deviation) string {
 		return "the partition does not move"
 	case schedule.Switch:
 		return "the other instance does not come in between there"
-	case schedule.JumpDay, schedule.JumpWeek:
+	case schedule.JumpDay, schedule.JumpWeek, schedule.JumpExpiry:
 		return "the time does not pass"
 	case schedule.Rewind:
 		return "the group is not put back"
@@ -160,7 +160,7 @@ func (x *explorer) elsewhereText(ctx context.Context, passing, failing schedule.
 		return "the other instance goes on " + between(r, d.At) + " instead", nil
 	case schedule.Crash:
 		return "the process dies before " + label + " instead", nil
-	case schedule.JumpDay, schedule.JumpWeek:
+	case schedule.JumpDay, schedule.JumpWeek, schedule.JumpExpiry:
 		return "the time passes before " + label + " instead", nil
 	default:
 		return "it happens at another call of the handler", nil

@@ -12,6 +12,7 @@ type work struct {
 	task       abi.Task
 	deliveries []*delivery // of the records that the function is given
 	attempt    int         // how often it was tried, from 1
+	allowed    int         // attempts that a deviation of the schedule excuses
 	step       int         // of the timeline
 	sent       bool        // it has produced a record
 	changed    bool        // it has changed a row

@@ -136,12 +136,22 @@ func quoted(arg string) string {
 	return fmt.Sprintf("%q", arg)
 }
 
+// ShortKey is the beginning of a long key, for sentences that name it more than
+// once; the timeline has all of it.
+func ShortKey(key string) string {
+	const most, kept = 32, 24
+	if runes := []rune(key); len(runes) > most {
+		return string(runes[:kept]) + "…"
+	}
+	return key
+}
+
 // Label names a request inside a sentence: "SET payment:p-1".
 func Label(req abi.RedisRequest) string {
 	c := req.Commands[0]
 	label := nameOf(c)
 	if !isScript(label) && len(c) > 1 {
-		label += " " + quoted(c[1])
+		label += " " + ShortKey(quoted(c[1]))
 	}
 	if req.Tx {
 		label = "MULTI … " + label

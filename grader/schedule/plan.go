@@ -57,6 +57,9 @@ type Facts struct {
 	// that it cannot decode is not seen in a run with a good one. Empty when all
 	// records are alike.
 	Others []Effect
+	// Expires says that the handler sets keys in Redis that expire while a record
+	// can still come again.
+	Expires bool
 	// Seed of the random phase.
 	Seed uint64
 	// AfterCrash says for each crash point, in order, what the run showed.
@@ -241,11 +244,16 @@ func cut(all []Schedule) (kept []Schedule, complete bool) {
 }
 
 // clockJumps lets time pass where a record comes again, and between any two
-// effects.
+// effects. Where keys expire, it lets an instance stand still for as long while
+// another one takes its partition: a lease ends before the work does.
 func clockJumps(f Facts) []Schedule {
 	last, base := len(f.Effects)-1, f.Base()
 	var all []Schedule
-	for _, jump := range []Action{JumpDay, JumpWeek} {
+	jumps := []Action{JumpDay, JumpWeek}
+	if f.Expires {
+		jumps = []Action{JumpExpiry, JumpDay, JumpWeek}
+	}
+	for _, jump := range jumps {
 		if f.OwnOffsets {
 			all = append(all, on(base, Deviation{last + 1, jump}, Deviation{last + 1, Crash}))
 		} else {
@@ -258,6 +266,12 @@ func clockJumps(f Facts) []Schedule {
 	// An attempt that came to nothing, and the next one a day later.
 	before := max(last-1, 0)
 	all = append(all, on(base, Deviation{before, JumpDay}, Deviation{before, Crash}))
+	if f.Expires {
+		all = append(all, on(base, Deviation{before, JumpExpiry}, Deviation{before, Crash}))
+		all = append(all, each(1, last, func(at int) Schedule {
+			return on(base, Deviation{at, JumpExpiry}, Deviation{at, Rebalance})
+		})...)
+	}
 	return append(all, each(1, last, func(at int) Schedule { return on(base, Deviation{at, JumpWeek}) })...)
 }
 

@@ -50,6 +50,9 @@ const (
 	// retention of a day, and past the retention of a topic.
 	JumpDay  Action = "jump-25h"
 	JumpWeek Action = "jump-8d"
+	// JumpExpiry moves the clock past the expiry of the keys that the handler has
+	// set in Redis.
+	JumpExpiry Action = "jump-expiry"
 	// The scenarios of the phase cluster, played by real members of a group in
 	// virtual time; At is the effect of A's first delivery, from 1, before which it
 	// is paused. Package grader/cluster/members has the scripts.
@@ -73,7 +76,7 @@ const (
 
 // actions in the order in which several at one effect happen.
 func actions() []Action {
-	return append([]Action{JumpDay, JumpWeek, Rewind, Reassign, Rebalance, Crash, Split, Fail, Lose, Switch}, Scenarios()...)
+	return append([]Action{JumpDay, JumpWeek, JumpExpiry, Rewind, Reassign, Rebalance, Crash, Split, Fail, Lose, Switch}, Scenarios()...)
 }
 
 // Scenarios are the actions of the phase cluster.
@@ -114,6 +117,9 @@ func (s Schedule) At(effect int) []Deviation {
 	}
 	return at
 }
+
+// Jumps says whether time passes in the schedule.
+func (s Schedule) Jumps() bool { return s.Has(JumpDay) || s.Has(JumpWeek) || s.Has(JumpExpiry) }
 
 // Has says whether a deviation of that kind is in the schedule.
 func (s Schedule) Has(do Action) bool {

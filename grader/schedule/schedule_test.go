@@ -62,6 +62,7 @@ func TestPlanForEntries(t *testing.T) {
 	batch := schedule.Facts{Batches: true, Effects: make([]schedule.Effect, 5), Commit: 4, OtherEffects: 3, OtherCommit: 2}
 	offsets := schedule.Facts{OwnOffsets: true, NoCopies: true, Effects: make([]schedule.Effect, 3), Commit: -1, OtherEffects: 7, Seed: 1}
 	relay := schedule.Facts{Effects: make([]schedule.Effect, 6), Commit: 2, OtherEffects: 11}
+	expiring := schedule.Facts{Effects: make([]schedule.Effect, 3), Commit: 2, Expires: true}
 	for _, tc := range []struct {
 		name  string
 		facts schedule.Facts
@@ -78,6 +79,11 @@ func TestPlanForEntries(t *testing.T) {
 		{"offsets", offsets, schedule.Redelivery, []string{"one reassign@3", "one crash@3"}},
 		{"offsets", offsets, schedule.ClockJumps, []string{
 			"one jump-25h@3 crash@3", "one jump-8d@3 crash@3", "one jump-25h@1 crash@1", "one jump-8d@1", "one jump-8d@2",
+		}},
+		{"keys that expire", expiring, schedule.ClockJumps, []string{
+			"one fail@2 jump-expiry@3", "copy jump-expiry@3", "one fail@2 jump-25h@3", "copy jump-25h@3", "one fail@2 jump-8d@3", "copy jump-8d@3",
+			"one jump-25h@1 crash@1", "one jump-expiry@1 crash@1", "one jump-expiry@1 rebalance@1", "one jump-expiry@2 rebalance@2",
+			"one jump-8d@1", "one jump-8d@2",
 		}},
 		{"relay", relay, schedule.Redelivery, []string{"one fail@2", "one fail@2 crash@3"}},
 	} {

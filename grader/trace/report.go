@@ -59,6 +59,13 @@ func hasModel(all []verdict.Coverage) bool {
 	return slices.ContainsFunc(all, func(c verdict.Coverage) bool { return c.Database == readCommitted })
 }
 
+func covered(c verdict.Coverage) string {
+	if c.Note == "" {
+		return Covered(c.Phase)
+	}
+	return Covered(c.Phase) + "; " + c.Note
+}
+
 // NotCovered lists what this engine does not look at. A passed verdict says so.
 func NotCovered(all []verdict.Coverage) []string {
 	databases := "databases other than SQLite as it is set up here"
@@ -214,7 +221,7 @@ func phases(b *strings.Builder, title string, all []verdict.Coverage, belongs fu
 			b.WriteString(" on " + database + ":\n")
 		}
 		head := fmt.Sprintf("   %-20s %3d schedules, %2d failed: ", c.Phase, c.Schedules, c.Failed)
-		for i, line := range wrap(Covered(c.Phase), textWidth-len(head)) {
+		for i, line := range wrap(covered(c), textWidth-len(head)) {
 			if i > 0 {
 				head = strings.Repeat(" ", len(head))
 			}

@@ -130,6 +130,8 @@ type Coverage struct {
 	// Outside says why schedules ended at something that the model of a database
 	// cannot tell. They are counted in Schedules and nowhere else.
 	Outside []string `json:"outside,omitempty"`
+	// Note says what the phase did beside what it does for every handler.
+	Note string `json:"note,omitempty"`
 }
 
 // Timings are wall-clock milliseconds. FirstResult is the time from the start

@@ -280,6 +280,9 @@ func (t *text) coverage(v verdict.Verdict) (ran []CoverageModel, skipped []strin
 			extent = "submission.outside"
 		}
 		line := CoverageModel{Phase: t.name("phase", c.Phase), Schedules: c.Schedules, Failed: c.Failed, Extent: t.say(extent), Outside: c.Outside}
+		if c.Note != "" {
+			line.Phase += " " + t.name("phase-note", c.Phase)
+		}
 		if c.Database != "" {
 			line.Database = t.name("database", c.Database)
 		}
