@@ -51,7 +51,7 @@ func templatesFor(r *result, f failure) []template {
 	case f.kind == verdict.Lost:
 		return []template{
 			lostUpdate, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
-			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone,
+			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone, nothingWritten,
 		}
 	case f.kind == verdict.Duplicate:
 		return []template{
@@ -59,7 +59,7 @@ func templatesFor(r *result, f failure) []template {
 			ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, unguarded,
 		}
 	case f.kind == verdict.Misordered:
-		return []template{staleWrite}
+		return []template{staleWrite, olderOver}
 	default:
 		return nil
 	}
@@ -159,7 +159,7 @@ func (e *evidence) cameAgain(first, second *delivery) string {
 		text = fmt.Sprintf("the records of the batch came again, in one of %d instead of %d", len(b.deliveries), len(a.deliveries))
 	}
 	if done := e.doneIn(a); done > 0 && done < len(a.deliveries) && len(b.deliveries) > 1 {
-		text += fmt.Sprintf(", although %d of its %d records were done", done, len(a.deliveries))
+		text += fmt.Sprintf(", although %d of its %d records had been done", done, len(a.deliveries))
 	}
 	return text
 }

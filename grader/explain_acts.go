@@ -408,11 +408,21 @@ func (e *evidence) about(d *delivery) bool {
 }
 
 // repeated finds the change of the object that was made durable twice for one
-// event: the first time and the second.
+// event: the first time and the second. Where no row names the object, as in a
+// table of records, the two are the same INSERT for a record about it.
 func (e *evidence) repeated() (first, second *act) {
+	first, second = e.repeatedAs(func(a *act) bool { return a.mentions(e.failure.object) })
+	named := slices.ContainsFunc(e.acts, func(a *act) bool { return a.kept > 0 && a.mentions(e.failure.object) })
+	if first == nil && !named {
+		return e.repeatedAs(func(a *act) bool { return a.verb == "INSERT" && e.about(a.delivery) })
+	}
+	return first, second
+}
+
+func (e *evidence) repeatedAs(is func(*act) bool) (first, second *act) {
 	for _, b := range e.acts {
 		to := e.deliveryOf(b)
-		if b.kept == 0 || !b.mentions(e.failure.object) || to == nil || b.system == trace.Send {
+		if b.kept == 0 || to == nil || b.system == trace.Send || !is(b) {
 			continue
 		}
 		for _, a := range e.acts {
@@ -420,7 +430,7 @@ func (e *evidence) repeated() (first, second *act) {
 				break
 			}
 			from := e.deliveryOf(a)
-			if a.kept > 0 && a.mentions(e.failure.object) && a.verb == b.verb && a.table == b.table && from != nil && from.eventID == to.eventID {
+			if a.kept > 0 && a.verb == b.verb && a.table == b.table && from != nil && from.eventID == to.eventID && is(a) {
 				return a.of(from), b.of(to)
 			}
 		}

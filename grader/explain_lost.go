@@ -69,7 +69,7 @@ func neverCommitted(e *evidence) *story {
 		if !e.about(d) || !e.returnedNil(d) || len(e.keptIn(d)) > 0 {
 			continue
 		}
-		write := firstOf(e.of(d), func(a *act) bool { return a.changes() && a.mentions(e.failure.object) })
+		write := firstOf(e.of(d), func(a *act) bool { return a.changes() && a.system == trace.SQL })
 		bad := firstOf(e.of(d), func(a *act) bool { return a.failed || a.verb == "COMMIT" })
 		if write == nil || bad != nil {
 			continue
@@ -251,8 +251,11 @@ func (e *evidence) mistaken(d *delivery, found *act) *story {
 	if d.Attempt > 1 {
 		return nil
 	}
+	if s := e.rowKept(d, found); s != nil {
+		return s
+	}
 	for _, o := range e.deliveries {
-		if o == d || o.eventID == d.eventID {
+		if o == d || o.eventID == d.eventID || e.objectOf(o) == e.objectOf(d) {
 			continue
 		}
 		mark := writes(e.keptIn(o), found.table)
@@ -267,6 +270,49 @@ func (e *evidence) mistaken(d *delivery, found *act) *story {
 				fmt.Sprintf("%s %s, so the handler returned nil without doing the work.", found.label, found.found()),
 				e.writtenForAnother(mark, other)),
 		}
+	}
+	return nil
+}
+
+// rowKept: an earlier event of the same object had written the row, and the
+// handler left it as it was.
+func (e *evidence) rowKept(d *delivery, found *act) *story {
+	for _, o := range slices.Backward(e.deliveries) {
+		wrote := writes(e.keptIn(o), found.table)
+		if o.eventID == d.eventID || e.objectOf(o) != e.objectOf(d) || wrote == nil || wrote.kept > found.step {
+			continue
+		}
+		return &story{
+			name: "row kept", acts: []*act{wrote, found}, key: keyOf(wrote, found),
+			short: fmt.Sprintf("for the record at offset %d %s %s, so the handler returned nil and left the row as it was", d.Offset, found.label, found.found()),
+			text: sentences(fmt.Sprintf("%s had written the row of %s for the record at offset %d.", capital(wrote.label), e.objectOf(d), o.Offset),
+				fmt.Sprintf("For the record at offset %d, another event of %s, %s %s.", d.Offset, e.objectOf(d), found.label, found.found()),
+				"The handler returned nil and left the row as it was, so the offset was committed and the event never came again."),
+		}
+	}
+	return nil
+}
+
+// nothingWritten: the function returned nil for a record, and nothing of what it
+// did is durable.
+func nothingWritten(e *evidence) *story {
+	for _, d := range e.deliveries {
+		if !e.about(d) || !e.returnedNil(d) || !d.passedOn() || len(e.keptIn(d)) > 0 || d.Attempt > 1 {
+			continue
+		}
+		if firstOf(e.of(d), func(a *act) bool { return a.failed || a.changes() || a.refused() || a.sawSomething() }) != nil {
+			continue
+		}
+		did := "made no call at all"
+		s := &story{name: "nothing written", steps: []int{e.returnOf(d).Step}, key: "nothing"}
+		if last := lastOf(e.of(d), func(*act) bool { return true }); last != nil {
+			s.acts, s.key = []*act{last}, keyOf(last)
+			did = fmt.Sprintf("wrote nothing; the last call was %s%s", last.label, last.which())
+		}
+		s.short = fmt.Sprintf("%s returned nil for the record at offset %d and wrote nothing", e.function(), d.Offset)
+		s.text = sentences(fmt.Sprintf("For the record of %s at offset %d the handler %s.", e.objectOf(d), d.Offset, did),
+			fmt.Sprintf("%s returned nil, so %s.", e.function(), e.wentOn("")))
+		return s
 	}
 	return nil
 }

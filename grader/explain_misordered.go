@@ -1,6 +1,10 @@
 package grader
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // staleWrite: one instance asked what is there, the other changed it, and the
 // first wrote what its old answer allowed.
@@ -29,4 +33,51 @@ func staleWrite(e *evidence) *story {
 		}
 	}
 	return nil
+}
+
+// olderOver: records came in another order than their versions, and a later one
+// wrote its older state over a newer one.
+func olderOver(e *evidence) *story {
+	for _, write := range e.acts {
+		if write.kept == 0 || write.delivery == nil || !write.mentions(e.failure.object) || wentDown(write) == "" {
+			continue
+		}
+		newer := lastOf(e.acts, func(a *act) bool {
+			return a.kept > 0 && a.step < write.step && a.delivery != nil && a.delivery != write.delivery && a.mentions(e.failure.object)
+		})
+		if newer == nil {
+			continue
+		}
+		compares := "No statement before it asks which state is the newer one."
+		if asked := lastOf(e.of(write.delivery), func(a *act) bool { return a.asks() && a.step < write.step }); asked != nil {
+			compares = fmt.Sprintf("%s had asked, and what it answered did not stop the write.", capital(asked.label))
+		}
+		return &story{
+			name: "older over newer", acts: []*act{newer, write}, key: keyOf(write),
+			short: fmt.Sprintf("%s wrote the state of the record at offset %d over a newer one", write.label, write.delivery.Offset),
+			text: sentences(fmt.Sprintf("%s had written the state of the record at offset %d.", capital(newer.label), newer.delivery.Offset),
+				fmt.Sprintf("Then %s wrote that of the record at offset %d over it: %s.", write.label, write.delivery.Offset, wentDown(write)), compares),
+		}
+	}
+	return nil
+}
+
+// wentDown is the row difference of a call in which a number became smaller.
+func wentDown(a *act) string {
+	for _, row := range a.rows {
+		_, changes, _ := strings.Cut(row, "): ")
+		for part := range strings.SplitSeq(changes, ", ") {
+			from, to, ok := strings.Cut(part, " → ")
+			fields := strings.Fields(from)
+			if !ok || len(fields) == 0 {
+				continue
+			}
+			was, err := strconv.ParseInt(fields[len(fields)-1], 10, 64)
+			now, err2 := strconv.ParseInt(to, 10, 64)
+			if err == nil && err2 == nil && now < was {
+				return row
+			}
+		}
+	}
+	return ""
 }

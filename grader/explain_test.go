@@ -421,8 +421,17 @@ func TestExplain(t *testing.T) {
 		{
 			"NoFault", lost, newScript(t, "one").
 				deliver("A", "e1", 0, 1, "committed").
+				durable("A", 19, "INSERT INTO charges VALUES ('') → 1 row", "+charges(1, '')").
 				step("A", trace.Return, nilBack).result(),
 			"", "It happens without any fault: each record was delivered once and its offset committed.", nil,
+		},
+		{
+			"NothingWritten", lost, newScript(t, "one").
+				deliver("A", "e1", 0, 1, "committed").
+				step("A", trace.Return, nilBack).result(),
+			"nothing written",
+			"For the record of p-1 at offset 0 the handler made no call at all. Handle returned nil, so the offset was committed and the record never came again.",
+			[]int{2},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
