@@ -39,6 +39,8 @@ var mayImport = map[string][]string{
 	},
 	// It runs the grader over what a pack brings along, and tries a pack's queries.
 	"grader/packcheck": {"exercises", "grader", "grader/invariant", "grader/ledger", "grader/verdict"},
+	// It runs the grader over the handlers that the question bank refers to.
+	"grader/bankcheck": {"content", "exercises", "grader", "grader/packcheck", "grader/verdict"},
 	"web/store":        {"grader/verdict"},
 	"web/jobs":         {"exercises", "grader/verdict", "web/store"},
 	"web/views":        {"content", "exercises", "grader/trace", "grader/verdict", "static"},

@@ -27,6 +27,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader"
+	"redeliver/grader/bankcheck"
 	"redeliver/grader/build"
 	"redeliver/grader/packcheck"
 	"redeliver/grader/trace"
@@ -59,6 +60,7 @@ type commands struct {
 	Backup  backupCommand      `cmd:"" help:"Copy the SQLite database of a site, which may run, into a file."`
 	Grade   gradeCommand       `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
 	Pack    packcheck.Commands `cmd:"" help:"Check, make and list exercise packs."`
+	Content bankcheck.Commands `cmd:"" help:"Check the question bank."`
 	Prepare prepareCommand     `cmd:"" help:"Compile the packages that submissions may import into a folder, for REDELIVER_PREPARED."`
 	Health  healthCommand      `cmd:"" help:"Ask a running server whether it lives. Exit status 0: it does."`
 	Version versionCommand     `cmd:"" help:"Print the version."`
