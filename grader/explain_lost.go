@@ -69,7 +69,10 @@ func neverCommitted(e *evidence) *story {
 		if !e.about(d) || !e.returnedNil(d) || len(e.keptIn(d)) > 0 {
 			continue
 		}
-		write := firstOf(e.of(d), func(a *act) bool { return a.changes() && a.system == trace.SQL })
+		write := firstOf(e.of(d), func(a *act) bool { return a.changes() && a.mentions(e.failure.object) })
+		if write == nil { // the row need not name the object
+			write = firstOf(e.of(d), func(a *act) bool { return a.changes() && a.system == trace.SQL })
+		}
 		bad := firstOf(e.of(d), func(a *act) bool { return a.failed || a.verb == "COMMIT" })
 		if write == nil || bad != nil {
 			continue
