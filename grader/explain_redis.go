@@ -108,7 +108,7 @@ func spoken(d time.Duration) string {
 		unit, name = time.Minute, "minute"
 	case d%time.Second != 0:
 		return d.String()
-	case d > time.Hour:
+	case d > time.Minute:
 		return spoken(d.Truncate(time.Minute)) + " and " + spoken(d-d.Truncate(time.Minute))
 	}
 	if d == unit {

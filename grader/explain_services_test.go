@@ -3,6 +3,7 @@ package grader
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"redeliver/grader/schedule"
 	"redeliver/grader/trace"
@@ -289,5 +290,17 @@ func TestExplainServices(t *testing.T) {
 				t.Errorf("template %q:\n    %s\n    want %q:\n    %s", got.name, got.text, tc.want, tc.text)
 			}
 		})
+	}
+}
+
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		time.Second: "1 second", 90 * time.Second: "1 minute and 30 seconds", 10 * time.Minute: "10 minutes", 24 * time.Hour: "24 hours", 25 * time.Hour: "25 hours",
+		48 * time.Hour: "2 days", 8 * 24 * time.Hour: "8 days", time.Hour + 5*time.Second: "1 hour and 5 seconds", 1500 * time.Millisecond: "1.5s",
+	} {
+		if got := spoken(d); got != want {
+			t.Errorf("%v is spoken %q, want %q", d, got, want)
+		}
 	}
 }

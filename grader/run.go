@@ -323,7 +323,7 @@ func (r *run) expiry() time.Duration {
 		return 0
 	}
 	if left := r.redis.server.Expiry(r.clock.Now()); left > 0 && left <= maxJump {
-		return left.Truncate(time.Second) + time.Second
+		return (left + time.Second - 1).Truncate(time.Second)
 	}
 	return 0
 }
