@@ -21,6 +21,7 @@ type Bank struct {
 	topics    []Topic
 	questions []*Question
 	glossary  map[string]Prose
+	labs      []*Lab
 }
 
 // All lists the questions in the order of bank.yaml.
@@ -71,11 +72,12 @@ type loader struct {
 }
 
 // Load reads a bank: questions/bank.yaml, a folder for each question that it
-// lists, and the glossaries. The bank is nil exactly when there are problems.
+// lists, the glossaries, and the texts of the labs. The bank is nil exactly when there are problems.
 func Load(fsys fs.FS) (*Bank, Problems) {
 	l := &loader{fsys: fsys, bank: &Bank{glossary: map[string]Prose{}}}
 	l.loadBank()
 	l.loadGlossaries()
+	l.loadLabs()
 	if len(l.problems) > 0 {
 		return nil, l.problems
 	}

@@ -109,6 +109,27 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestLabs(t *testing.T) {
+	t.Parallel()
+	bank, problems := content.Load(soundBank(t))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	lab, ok := bank.Lab("lamp")
+	if _, other := bank.Lab("moon"); !ok || other || len(bank.Labs()) != 1 {
+		t.Fatal("the labs are others")
+	}
+	want := content.LabText{
+		Title: "A lamp",
+		Lead:  content.Prose{Markdown: "A lamp.", HTML: "<p>A lamp.</p>\n"},
+		Try:   content.Prose{Markdown: "Switch it on.", HTML: "<p>Switch it on.</p>\n"},
+		Shows: content.Prose{Markdown: "Light.", HTML: "<p>Light.</p>\n"},
+	}
+	if diff := cmp.Diff(want, lab.Text["de"]); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
 func TestCheckExercises(t *testing.T) {
 	t.Parallel()
 	bank, problems := content.Load(soundBank(t))
@@ -166,6 +187,7 @@ func soundBank(t *testing.T) fstest.MapFS {
 	addArchive(t, fsys, "testdata/sound.txtar")
 	for _, language := range content.Languages() {
 		fsys["glossary."+language+".md"] = &fstest.MapFile{Data: []byte("words")}
+		fsys["labs/lamp."+language+".md"] = &fstest.MapFile{Data: []byte("# A lamp\n\n## lead\nA lamp.\n\n## try\nSwitch it on.\n\n## shows\nLight.\n")}
 		for _, name := range slices.Collect(maps.Keys(fsys)) {
 			if other, ok := strings.CutSuffix(name, ".en.md"); ok && language != "en" {
 				fsys[other+"."+language+".md"] = fsys[name]

@@ -10,7 +10,7 @@ import (
 // The directive go:embed drops names that begin with _ or a dot, without a
 // word; TestEmbedded compares with the disk.
 //
-//go:embed questions glossary.en.md glossary.ru.md glossary.de.md
+//go:embed questions labs glossary.en.md glossary.ru.md glossary.de.md
 var embedded embed.FS
 
 // Files is the folder that the built-in bank is read from.
