@@ -18,6 +18,8 @@ import (
 var (
 	// ErrFull says that as many labs are in use as the server bears.
 	ErrFull = errors.New("every lab is in use")
+	// ErrCrowded says that as many labs are in use from one network as is fair.
+	ErrCrowded = errors.New("too many labs are in use from this network")
 	// ErrUnknown and ErrNotNow are those of grader/labs.
 	ErrUnknown = labs.ErrUnknown
 	ErrNotNow  = labs.ErrNotNow
@@ -35,6 +37,8 @@ type Config struct {
 	// MaxPerVisitor bounds those of one visitor; 2. The one that was used longest
 	// ago makes room.
 	MaxPerVisitor int
+	// MaxPerNetwork bounds those of all visitors from one network; 12.
+	MaxPerNetwork int
 	// Limit is how long an action may take; 10 s.
 	Limit time.Duration
 	start func(ctx context.Context, slug string) (labs.Lab, error) // for tests
@@ -44,6 +48,7 @@ func (c Config) withDefaults() Config {
 	c.Idle = cmp.Or(c.Idle, 10*time.Minute)
 	c.Max = cmp.Or(c.Max, 40)
 	c.MaxPerVisitor = cmp.Or(c.MaxPerVisitor, 2)
+	c.MaxPerNetwork = cmp.Or(c.MaxPerNetwork, 12)
 	c.Limit = cmp.Or(c.Limit, 10*time.Second)
 	if c.start == nil {
 		c.start = labs.Start
@@ -63,6 +68,12 @@ type Rooms struct {
 // key is whose lab it is, and which.
 type key struct{ visitor, slug string }
 
+// Visitor is who uses a lab.
+type Visitor struct {
+	ID      string // of the browser
+	Network string // from where; it only counts
+}
+
 // New makes an empty house.
 func New(cfg Config) *Rooms { return &Rooms{cfg: cfg.withDefaults(), rooms: map[key]*room{}} }
 
@@ -74,6 +85,7 @@ type room struct {
 
 	// Under Rooms.mu.
 	timer   *time.Timer
+	network string
 	used    time.Time
 	shown   *State
 	changed chan struct{} // closed and replaced when shown changes
@@ -86,9 +98,9 @@ type State struct {
 }
 
 // Do carries an action out in the visitor's lab, which it starts if there is none.
-func (r *Rooms) Do(ctx context.Context, visitor, slug, action string, choices map[string]string) error {
-	k := key{visitor, slug}
-	room, evicted, err := r.enter(k)
+func (r *Rooms) Do(ctx context.Context, visitor Visitor, slug, action string, choices map[string]string) error {
+	k := key{visitor.ID, slug}
+	room, evicted, err := r.enter(k, visitor.Network)
 	r.clear(evicted)
 	if err != nil {
 		return err
@@ -102,10 +114,7 @@ func (r *Rooms) Do(ctx context.Context, visitor, slug, action string, choices ma
 	defer cancel()
 	sc, err := room.act(ctx, r.cfg.start, slug, action, choices)
 	if errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotNow) {
-		if room.lab == nil {
-			r.leave(k, room)
-		}
-		return err
+		return errors.Join(err, r.stays(ctx, k, room))
 	}
 	if err != nil { // ours: the lab may be in a state that no button leads to
 		r.leave(k, room)
@@ -113,6 +122,24 @@ func (r *Rooms) Do(ctx context.Context, visitor, slug, action string, choices ma
 		return fmt.Errorf("lab %s: %w", slug, err)
 	}
 	r.show(room, sc)
+	return nil
+}
+
+// stays keeps a lab after an action that it did not take. One that was only
+// started for it is shown as it is, and one that does not exist has no room.
+func (r *Rooms) stays(ctx context.Context, k key, m *room) error {
+	if m.lab == nil {
+		r.leave(k, m)
+		return nil
+	}
+	if state, _ := r.Look(k.visitor, k.slug); state != nil {
+		return nil
+	}
+	sc, err := m.lab.Scene(ctx)
+	if err != nil {
+		return err
+	}
+	r.show(m, sc)
 	return nil
 }
 
@@ -142,7 +169,7 @@ func (m *room) end() {
 
 // enter finds the room of a lab or makes one. It returns the rooms that had to
 // make way, which are taken off the list already.
-func (r *Rooms) enter(k key) (_ *room, evicted []*room, err error) {
+func (r *Rooms) enter(k key, network string) (_ *room, evicted []*room, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -157,10 +184,13 @@ func (r *Rooms) enter(k key) (_ *room, evicted []*room, err error) {
 	if oldest, n := r.oldestOf(k.visitor); n >= r.cfg.MaxPerVisitor {
 		evicted = append(evicted, r.remove(oldest))
 	}
-	if len(r.rooms) >= r.cfg.Max {
+	switch {
+	case len(r.rooms) >= r.cfg.Max:
 		return nil, evicted, ErrFull
+	case r.from(network) >= r.cfg.MaxPerNetwork:
+		return nil, evicted, ErrCrowded
 	}
-	m := &room{used: now, changed: make(chan struct{})}
+	m := &room{network: network, used: now, changed: make(chan struct{})}
 	m.timer = time.AfterFunc(r.cfg.Idle, func() { r.expire(k, m) })
 	r.rooms[k] = m
 	return m, evicted, nil
@@ -178,6 +208,16 @@ func (r *Rooms) oldestOf(visitor string) (oldest key, n int) {
 		n++
 	}
 	return oldest, n
+}
+
+// from counts the labs of a network.
+func (r *Rooms) from(network string) (n int) {
+	for _, m := range r.rooms {
+		if m.network == network {
+			n++
+		}
+	}
+	return n
 }
 
 // remove takes a room off the list and tells those who watch it; mu is held.

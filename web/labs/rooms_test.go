@@ -52,7 +52,7 @@ func setup(t *testing.T, cfg Config) *testBundle {
 
 func (b *testBundle) click(t *testing.T, visitor, slug string) {
 	t.Helper()
-	if err := b.rooms.Do(t.Context(), visitor, slug, "click", nil); err != nil {
+	if err := b.rooms.Do(t.Context(), Visitor{ID: visitor}, slug, "click", nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -123,10 +123,35 @@ func TestFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t, Config{Max: 1})
 	b.click(t, "anna", "one")
-	if err := b.rooms.Do(t.Context(), "ben", "one", "click", nil); !errors.Is(err, ErrFull) {
+	if err := b.rooms.Do(t.Context(), Visitor{ID: "ben"}, "one", "click", nil); !errors.Is(err, ErrFull) {
 		t.Errorf("%v", err)
 	}
 	b.click(t, "anna", "one")
+}
+
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{MaxPerNetwork: 1})
+	for visitor, want := range map[Visitor]error{{ID: "anna", Network: "a"}: nil, {ID: "ben", Network: "b"}: nil} {
+		if err := b.rooms.Do(t.Context(), visitor, "one", "click", nil); !errors.Is(err, want) {
+			t.Errorf("%v: %v", visitor, err)
+		}
+	}
+	if err := b.rooms.Do(t.Context(), Visitor{ID: "cleo", Network: "a"}, "one", "click", nil); !errors.Is(err, ErrCrowded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// An action from a page whose lab has gone since starts the next one, and shows it.
+func TestAnActionOfAnEarlierLab(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{})
+	if err := b.rooms.Do(t.Context(), Visitor{ID: "anna"}, "one", "unknown", nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("%v", err)
+	}
+	if b.done("anna", "one") != 0 {
+		t.Error("nothing is shown")
+	}
 }
 
 func TestALabThatFailedIsGone(t *testing.T) {
@@ -134,7 +159,7 @@ func TestALabThatFailedIsGone(t *testing.T) {
 	b := setup(t, Config{})
 	b.click(t, "anna", "one")
 	b.made[0].fail = errors.New("broken")
-	if err := b.rooms.Do(t.Context(), "anna", "one", "click", nil); err == nil || errors.Is(err, ErrNotNow) {
+	if err := b.rooms.Do(t.Context(), Visitor{ID: "anna"}, "one", "click", nil); err == nil || errors.Is(err, ErrNotNow) {
 		t.Errorf("%v", err)
 	}
 	if b.done("anna", "one") != -1 || !b.made[0].closed {
@@ -146,7 +171,7 @@ func TestAWrongActionChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, Config{})
 	b.click(t, "anna", "one")
-	if err := b.rooms.Do(t.Context(), "anna", "one", "unknown", nil); !errors.Is(err, ErrUnknown) {
+	if err := b.rooms.Do(t.Context(), Visitor{ID: "anna"}, "one", "unknown", nil); !errors.Is(err, ErrUnknown) {
 		t.Errorf("%v", err)
 	}
 	if b.done("anna", "one") != 1 {
@@ -174,7 +199,7 @@ func TestCloseEndsEveryLab(t *testing.T) {
 	if !b.made[0].closed {
 		t.Error("the lab stands")
 	}
-	if err := b.rooms.Do(t.Context(), "anna", "one", "click", nil); !errors.Is(err, ErrFull) {
+	if err := b.rooms.Do(t.Context(), Visitor{ID: "anna"}, "one", "click", nil); !errors.Is(err, ErrFull) {
 		t.Errorf("%v", err)
 	}
 }
