@@ -37,16 +37,20 @@ var mayImport = map[string][]string{
 		"exercises", "grader/build", "grader/cluster", "grader/gateway", "grader/guest", "grader/invariant", "grader/ledger",
 		"grader/redis", "grader/sandbox", "grader/schedule", "grader/trace", "grader/verdict",
 	},
+	"grader/labs/scene": {},
+	"grader/labs":       {"grader/cluster", "grader/labs/scene"},
 	// It runs the grader over what a pack brings along, and tries a pack's queries.
 	"grader/packcheck": {"exercises", "grader", "grader/invariant", "grader/ledger", "grader/verdict"},
 	// It runs the grader over the handlers that the question bank refers to.
 	"grader/bankcheck": {"content", "exercises", "grader", "grader/packcheck", "grader/verdict"},
 	"web/store":        {"grader/verdict"},
 	"web/jobs":         {"exercises", "grader/verdict", "web/store"},
-	"web/views":        {"content", "exercises", "grader/trace", "grader/verdict", "static"},
+	// It keeps the labs of visitors; nothing else in a server calls grader/labs.
+	"web/labs":  {"grader/labs", "grader/labs/scene"},
+	"web/views": {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
 	"web": {
-		"content", "exercises", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
-		"web/jobs", "web/store", "web/views",
+		"content", "exercises", "grader/labs/scene", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
+		"web/jobs", "web/labs", "web/store", "web/views",
 	},
 }
 

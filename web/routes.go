@@ -34,6 +34,8 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/glossary", s.languageChoose)
 	get(e, "/exercises", s.languageChoose)
 	get(e, "/exercises/*", s.languageChoose)
+	get(e, "/labs", s.languageChoose)
+	get(e, "/labs/*", s.languageChoose)
 	get(e, "/submissions/*", s.languageChoose)
 	get(e, "/runs/*", s.languageChoose)
 
@@ -54,6 +56,11 @@ func (s *Server) routes(e *echo.Echo) {
 	posts := s.limitPosts()
 	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, posts)
 	site.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)
+
+	get(site, "/labs", s.labsShow)
+	get(site, "/labs/:slug", s.labShow)
+	site.POST("/labs/:slug", s.labAct)
+	site.GET("/labs/:slug/events", s.labEvents)
 
 	get(site, "/submissions/:id", s.submissionShow)
 	site.GET("/submissions/:id/events", s.submissionEvents)

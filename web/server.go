@@ -18,6 +18,7 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader/verdict"
 	"redeliver/web/jobs"
+	"redeliver/web/labs"
 	"redeliver/web/store"
 	"redeliver/web/views/locale"
 )
@@ -59,6 +60,8 @@ type Config struct {
 	NewBrowsersPerHour int
 	// RunsPerMinute bounds the schedules that one address has run again; 20.
 	RunsPerMinute int
+	// LabClicksPerMinute bounds what one address does in labs; 240.
+	LabClicksPerMinute int
 	// MaxStreams bounds the event streams that are open at once; 1000.
 	MaxStreams int
 	// Metrics holds what /metrics shows, the site's own figures among it; nil: a
@@ -74,6 +77,7 @@ func (c Config) withDefaults() Config {
 	c.PostsPerMinute = cmp.Or(c.PostsPerMinute, 30)
 	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
 	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
+	c.LabClicksPerMinute = cmp.Or(c.LabClicksPerMinute, 240)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
@@ -99,6 +103,8 @@ type Server struct {
 
 	newBrowsers *limiter
 	runs        *limiter
+	labClicks   *limiter
+	rooms       *labs.Rooms
 	watched     watched
 	requests    requests
 	streams     chan struct{} // holds one entry for each open stream
@@ -127,6 +133,8 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),
+		labClicks:   newLimiter(cfg.LabClicksPerMinute, time.Minute, cfg.Now),
+		rooms:       labs.New(labs.Config{}),
 		streams:     make(chan struct{}, cfg.MaxStreams),
 		closing:     make(chan struct{}),
 	}
@@ -161,6 +169,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn),
 	}
+	defer s.rooms.Close()
 	hs.RegisterOnShutdown(func() { close(s.closing) })
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(ln) }()

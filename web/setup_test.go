@@ -147,6 +147,7 @@ func setup(t *testing.T, cfg Config, catalog Catalog) *testBundle {
 	if b.srv, err = New(cfg, b.st, b.queue, catalog); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(b.srv.rooms.Close)
 	b.ts = httptest.NewServer(b.srv)
 	t.Cleanup(b.ts.Close)
 	return b

@@ -48,7 +48,7 @@ func (l *crashBeforeCommit) Do(ctx context.Context, action string, choices map[s
 	if action != "run" {
 		return ErrUnknown
 	}
-	if err := l.choose(choices); err != nil {
+	if _, err := l.choose(choices); err != nil {
 		return err
 	}
 	if err := l.prepare(ctx); err != nil {

@@ -133,18 +133,33 @@ func (s *stage) chosen(name string) string {
 	panic("labs: no setting " + name)
 }
 
-// choose takes the choices of a form, all or none.
-func (s *stage) choose(choices map[string]string) error {
+// choose takes the choices of a form, all or none, and says whether one is new.
+func (s *stage) choose(choices map[string]string) (changed bool, err error) {
 	next := slices.Clone(s.settings)
 	for name, value := range choices {
 		i := slices.IndexFunc(next, func(setting scene.Setting) bool { return setting.Name == name })
 		if i < 0 || !slices.Contains(next[i].Options, value) {
-			return fmt.Errorf("%s = %q: %w", name, value, ErrUnknown)
+			return false, fmt.Errorf("%s = %q: %w", name, value, ErrUnknown)
 		}
+		changed = changed || next[i].Chosen != value
 		next[i].Chosen = value
 	}
 	s.settings = next
-	return nil
+	return changed, nil
+}
+
+// renew starts a lab again when that was asked for, or when an action comes with
+// other settings: they hold from the beginning of a run. It says whether the
+// action was that alone.
+func (s *stage) renew(ctx context.Context, action string, choices map[string]string, restart func(context.Context) error) (done bool, err error) {
+	changed, err := s.choose(choices)
+	if err != nil {
+		return false, err
+	}
+	if action == "restart" || changed {
+		err = restart(ctx)
+	}
+	return action == "restart", err
 }
 
 func (s *stage) tell(e scene.Event) {

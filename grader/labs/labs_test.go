@@ -121,7 +121,7 @@ func TestPIDAndSequence(t *testing.T) {
 	t.Parallel()
 	b := setup(t, "pid-and-sequence")
 	s := b.do(t, "send", "deliver", "send")
-	if p := s.Producers[0]; p.State != "waiting" || p.Next != 2 || s.Logs[0].Records[1].PID != p.PID || s.Logs[0].Records[1].Sequence != 1 {
+	if p := s.Producers[0]; p.State != "expecting" || p.Next != 2 || s.Logs[0].Records[1].PID != p.PID || s.Logs[0].Records[1].Sequence != 1 {
 		t.Fatalf("%+v", s)
 	}
 	s = b.do(t, "lose", "lose", "deliver")
@@ -251,6 +251,20 @@ func TestTransactionsDoNotCoverTheDatabase(t *testing.T) {
 	s := b.do(t, "restart database=on", "copy", "abort", "copy", "commit")
 	if s.Account.Balance != 402_00 || len(s.Readers[1].Keys) != 1 {
 		t.Errorf("balance %d, receipts %v", s.Account.Balance, s.Readers[1].Keys)
+	}
+}
+
+// Settings hold from the beginning of a run: an action that comes with others
+// starts one.
+func TestOtherSettingsStartAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "lost-ack")
+	s := b.do(t, "buy", "buy", "buy idempotence=on")
+	if len(s.Logs[0].Records) != 1 || s.Account.Balance != 451_00 || len(s.Runs) != 2 {
+		t.Errorf("%+v", s)
+	}
+	if s = b.do(t, "buy idempotence=on"); len(s.Logs[0].Records) != 2 {
+		t.Error("the same settings started again")
 	}
 }
 

@@ -79,23 +79,19 @@ func (l *lostAck) restart(ctx context.Context) error {
 
 // Do carries an action out.
 func (l *lostAck) Do(ctx context.Context, action string, choices map[string]string) error {
+	if done, err := l.renew(ctx, action, choices, l.restart); done || err != nil {
+		return err
+	}
 	switch {
-	case action == "restart":
-		if err := l.choose(choices); err != nil {
-			return err
-		}
-		return l.restart(ctx)
-	case action == "buy" || action == "buy-lost" || action == "later":
-		if l.off(action) {
-			return ErrNotNow
-		}
-	default:
+	case action != "buy" && action != "buy-lost" && action != "later":
 		return ErrUnknown
-	}
-	if action == "later" {
+	case l.off(action):
+		return ErrNotNow
+	case action == "later":
 		return l.later(ctx)
+	default:
+		return l.buy(ctx, action == "buy-lost")
 	}
-	return l.buy(ctx, action == "buy-lost")
 }
 
 func (l *lostAck) off(action string) bool {

@@ -70,11 +70,8 @@ func (l *pidAndSequence) newProducer(ctx context.Context) (err error) {
 
 // Do carries an action out.
 func (l *pidAndSequence) Do(ctx context.Context, action string, choices map[string]string) error {
-	if action == "restart" {
-		if err := l.choose(choices); err != nil {
-			return err
-		}
-		return l.restart(ctx)
+	if done, err := l.renew(ctx, action, choices, l.restart); done || err != nil {
+		return err
 	}
 	i := slices.IndexFunc(l.buttons(), func(b scene.Button) bool { return b.Action == action })
 	switch {
@@ -181,7 +178,7 @@ func (l *pidAndSequence) Scene(ctx context.Context) (scene.Scene, error) {
 	s.Logs = []scene.Log{log}
 	state := "running"
 	if l.flight != nil {
-		state = "waiting"
+		state = "expecting"
 	}
 	p, err := producerOf(ctx, l.producer, l.idempotent(), state)
 	if err != nil {

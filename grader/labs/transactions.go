@@ -116,11 +116,8 @@ func (l *transactions) inState(state string) *copier {
 
 // Do carries an action out.
 func (l *transactions) Do(ctx context.Context, action string, choices map[string]string) error {
-	if action == "restart" {
-		if err := l.choose(choices); err != nil {
-			return err
-		}
-		return l.restart(ctx)
+	if done, err := l.renew(ctx, action, choices, l.restart); done || err != nil {
+		return err
 	}
 	buttons, err := l.buttons(ctx)
 	if err != nil {

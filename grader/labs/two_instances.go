@@ -107,11 +107,8 @@ func (l *twoInstances) join(ctx context.Context, i *instance) (err error) {
 
 // Do carries an action out.
 func (l *twoInstances) Do(ctx context.Context, action string, choices map[string]string) error {
-	if action == "restart" {
-		if err := l.choose(choices); err != nil {
-			return err
-		}
-		return l.restart(ctx)
+	if done, err := l.renew(ctx, action, choices, l.restart); done || err != nil {
+		return err
 	}
 	n := slices.IndexFunc(l.buttons(), func(b scene.Button) bool { return b.Action == action })
 	switch {

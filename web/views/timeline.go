@@ -150,7 +150,10 @@ func (tl Timeline) laneClass(lane int) string {
 }
 
 // startsLife says that a process begins in a step which is not the lane's first.
-func (r TimelineRow) startsLife() bool { return r.Step.Event == trace.Restart }
+func (r TimelineRow) startsLife() bool {
+	// The first process of a lane is called like the lane, which the head says.
+	return r.Step.Event == trace.Restart && trace.LaneOf(r.Step.Lane) != r.Step.Lane
+}
 
 // rowClass tells an added row difference from a removed and a changed one.
 func rowClass(difference string) string {

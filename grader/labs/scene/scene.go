@@ -92,7 +92,7 @@ type Producer struct {
 	PID   int64 // -1 without idempotence
 	Epoch int16
 	Next  int32  // the next sequence; -1 without idempotence
-	State string // "running", "waiting" (for an answer), "ended"
+	State string // "running", "expecting" (an answer), "ended"
 }
 
 // Reader is what a consumer with an isolation level sees of a topic.
