@@ -25,8 +25,17 @@ func TestBrowserLabs(t *testing.T) {
 	for _, tc := range []struct{ lang, without, with string }{
 		{"en", "€353.00", "€402.00"}, {"ru", "353,00\u00a0€", "402,00\u00a0€"}, {"de", "353,00\u00a0€", "402,00\u00a0€"},
 	} {
-		b.do(t, chromedp.Navigate(b.ts.URL+"/"+tc.lang+"/labs/lost-ack"), chromedp.WaitVisible(chromedp.CSS("#do-start")))
-		b.press(t, "start", ".account")
+		b.do(t, chromedp.Navigate(b.ts.URL+"/"+tc.lang+"/labs/lost-ack"), chromedp.WaitVisible(chromedp.CSS("#stage form")))
+		b.settle(t)
+		if moved := run(t, b, chromedp.Evaluate[[]string]("shifted")); len(moved) > 0 {
+			t.Errorf("%s: something moved by itself: %q", tc.lang, moved)
+		}
+		if tc.lang == "en" {
+			b.press(t, "start", ".account")
+		} else { // the lab is the visitor's in every language
+			b.do(t, chromedp.Click(chromedp.CSS("#set-idempotence-off")))
+			b.press(t, "restart", ".account")
+		}
 		b.press(t, "buy", ".log tbody tr")
 		b.press(t, "buy-lost", ".log .is-copy")
 		if got := run(t, b, chromedp.Text(chromedp.CSS(".balance"))); got != tc.without {
@@ -44,34 +53,37 @@ func TestBrowserLabs(t *testing.T) {
 			t.Errorf("%s: the focus went to %q", tc.lang, id)
 		}
 		b.obeys(t)
-		if moved := run(t, b, chromedp.Evaluate[[]string]("shifted")); len(moved) > 0 {
-			t.Errorf("%s: something moved by itself: %q", tc.lang, moved)
-		}
 	}
 
 	b.do(t, chromedp.Navigate(b.ts.URL+"/en/labs"), chromedp.WaitVisible(chromedp.CSS(".labs")))
 	b.inspect(t, "labs")
-	for slug, actions := range map[string][][2]string{
-		"pid-and-sequence":    {{"start", ".log"}, {"send", ".log tbody th"}, {"deliver", ".log"}, {"send", ".log"}, {"lose", ".log"}},
-		"crash-before-commit": {{"start", ".log"}, {"run", ".runs"}},
-		"two-instances":       {{"start", ".log"}, {"step-a", ".log"}, {"step-a", ".log"}, {"rebalance", ".log"}, {"step-b", ".log"}},
-		"transactions":        {{"start", ".log"}, {"copy", ".is-open"}, {"commit", ".is-committed"}, {"copy", ".is-open"}, {"abort", ".is-aborted"}, {"copy", ".log"}},
-	} {
-		b.do(t, chromedp.Navigate(b.ts.URL+"/en/labs/"+slug), chromedp.WaitVisible(chromedp.CSS("#do-start")))
-		for _, a := range actions {
-			b.press(t, a[0], a[1])
-		}
-		b.inspect(t, "lab-"+slug)
-		b.obeys(t)
-	}
-
+	b.play(t, "pid-and-sequence", [][2]string{{"start", ".log"}, {"send", ".log tbody th"}, {"deliver", ".log"}, {"send", ".log"}, {"lose", ".log"}})
 	// PID and sequence on the page are those in the log.
-	b.do(t, chromedp.Navigate(b.ts.URL+"/en/labs/pid-and-sequence"), chromedp.WaitVisible(chromedp.CSS(".log")))
 	shown := run(t, b, chromedp.Evaluate[string](`document.querySelector(".log tbody tr:last-child").innerText`))
 	pid := run(t, b, chromedp.Evaluate[string](`document.querySelector(".stage-view > :nth-child(2) .pid").innerText`))
 	if fields := strings.Fields(shown); len(fields) != 5 || fields[2] != pid || fields[4] != "1" {
 		t.Errorf("the log says %q, the producer %q", shown, pid)
 	}
+	b.play(t, "crash-before-commit", [][2]string{{"start", ".log"}, {"run", ".runs"}})
+	b.play(t, "transactions", [][2]string{{"start", ".log"}, {"copy", ".is-open"}, {"commit", ".is-committed"}, {"copy", ".is-open"}, {"abort", ".is-aborted"}})
+	b.play(t, "two-instances", [][2]string{{"start", ".log"}, {"step-a", ".log"}, {"step-a", ".log"}, {"rebalance", ".log"}, {"step-b", ".log"}})
+
+	// Another tab changes the lab, and this page follows.
+	b.do(t, chromedp.WaitVisible(chromedp.CSS(".instance")),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector("#stage").dataset.old = "1"`),
+		chromedp.Evaluate[chromedp.Void](`fetch("/en/labs/two-instances", {method: "POST", body: new URLSearchParams({action: "step-b"})}).then(() => {})`, chromedp.EvalAwaitPromise),
+		chromedp.WaitVisible(chromedp.CSS("#stage:not([data-old]) .instance")))
+}
+
+// play opens a lab, presses its buttons and looks at the page.
+func (b *browserBundle) play(t *testing.T, slug string, actions [][2]string) {
+	t.Helper()
+	b.do(t, chromedp.Navigate(b.ts.URL+"/en/labs/"+slug), chromedp.WaitVisible(chromedp.CSS("#do-start")))
+	for _, a := range actions {
+		b.press(t, a[0], a[1])
+	}
+	b.inspect(t, "lab-"+slug)
+	b.obeys(t)
 }
 
 func TestBrowserLabWithoutScript(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"redeliver/web/labs"
 )
 
 // labEvents tells a page that its lab is another one than the page shows: an action
@@ -38,17 +40,13 @@ func (s *Server) labEvents(c echo.Context) error {
 	defer tick.Stop()
 	for {
 		state, changed := s.rooms.Look(visitor, slug)
-		version := int64(0)
-		if state != nil {
-			version = int64(state.Version)
-		}
-		switch {
-		case version != after:
-			after = version
-			if err := es.send(fmt.Sprintf("id: %d\nevent: changed\ndata: %d\n\n", version, version)); err != nil {
-				return err
+		if version := versionOf(state); version != after {
+			if !s.patient(ctx, ownSwap) {
+				return nil
 			}
-		case time.Since(es.wrote) > silence:
+			return es.send(fmt.Sprintf("id: %d\nevent: changed\ndata: %d\n\n", version, version))
+		}
+		if time.Since(es.wrote) > silence {
 			if err := es.send(": still here\n\n"); err != nil {
 				return err
 			}
@@ -62,4 +60,30 @@ func (s *Server) labEvents(c echo.Context) error {
 			return nil
 		}
 	}
+}
+
+// ownSwap is how long a stream waits before it tells of a change. The tab that
+// made the change closes its stream as soon as it has the new stage: without the
+// wait it would replace the stage a second time, maybe under somebody's finger.
+const ownSwap = time.Second
+
+// patient waits and says whether the stream is still wanted.
+func (s *Server) patient(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-s.closing:
+	}
+	return false
+}
+
+// versionOf is 0 without a lab.
+func versionOf(state *labs.State) int64 {
+	if state == nil {
+		return 0
+	}
+	return int64(state.Version)
 }

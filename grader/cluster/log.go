@@ -151,7 +151,10 @@ func entryOf(b *kmsg.RecordBatch, r *kmsg.Record, i int32) Entry {
 		ProducerID: b.ProducerID, Epoch: b.ProducerEpoch, Sequence: b.FirstSequence,
 		Transactional: b.Attributes&transactional != 0,
 	}
-	if e.Sequence >= 0 {
+	switch {
+	case e.ProducerID < 0:
+		e.Epoch, e.Sequence = -1, -1 // kgo writes a zero there
+	case e.Sequence >= 0:
 		e.Sequence += i
 	}
 	if b.Attributes&control != 0 {

@@ -161,7 +161,8 @@ func (t *text) stage(sc scene.Scene, lang string) *StageModel {
 		m.Account = &AccountModel{t.money(a.Opening, lang), t.money(a.Price, lang), t.money(a.Balance, lang)}
 	}
 	if rows := m.Timeline.Rows(); len(rows) > 0 {
-		m.Said = rows[len(rows)-1].Step.Text
+		last := rows[len(rows)-1].Step
+		m.Said = strings.TrimPrefix(last.Lane+": "+last.Text, ": ")
 	}
 	for _, l := range sc.Logs {
 		m.Logs = append(m.Logs, t.log(l))
@@ -190,7 +191,9 @@ func (t *text) setting(s scene.Setting) SettingModel {
 	return m
 }
 
-func (t *text) option(setting, value string) string { return t.say("lab-option." + setting + "-" + value) }
+func (t *text) option(setting, value string) string {
+	return t.say("lab-option." + setting + "-" + value)
+}
 
 // money writes an amount as the language does: €353.00, 353,00 €.
 func (t *text) money(c scene.Cents, lang string) string {
