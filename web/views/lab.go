@@ -147,6 +147,7 @@ type LabRunModel struct {
 	Balance             string
 	Outcome, Prediction string
 	Right               bool
+	Wrong               bool // the balance is not what the payments come to
 }
 
 func (t *text) stage(sc scene.Scene, lang string) *StageModel {
@@ -225,7 +226,7 @@ func (t *text) log(l scene.Log) LogModel {
 
 func (t *text) labRuns(m *StageModel, runs []scene.Run, lang string) {
 	for i, r := range runs {
-		line := LabRunModel{Sent: r.Sent, Debits: r.Debits, Balance: t.money(r.Balance, lang)}
+		line := LabRunModel{Sent: r.Sent, Debits: r.Debits, Balance: t.money(r.Balance, lang), Wrong: r.Debits > r.Sent || r.Outcome == "lost"}
 		for _, s := range r.Settings {
 			if s.Name == "prediction" { // has a column of its own
 				continue
