@@ -17,6 +17,7 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader"
 	"redeliver/grader/build"
+	"redeliver/grader/schedule"
 	"redeliver/grader/verdict"
 )
 
@@ -202,6 +203,13 @@ func TestReplayRefused(t *testing.T) {
 	token := grade(t, g, grader.Request{Exercise: e, Files: e.Starter}).Findings[0].Schedule
 	changed := *e
 	changed.Schema += "\n-- changed\n"
+	onBoth := *e
+	onBoth.Databases = []string{"sqlite", "read-committed"}
+	elsewhere, err := schedule.ParseToken(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere.Schedule.Database = "read-committed"
 	for _, tc := range []struct {
 		name string
 		req  grader.Request
@@ -209,6 +217,8 @@ func TestReplayRefused(t *testing.T) {
 	}{
 		{"Source", grader.Request{Exercise: e, Files: solution(t, e), Seed: 1, Replay: token}, "The source has changed"},
 		{"Exercise", grader.Request{Exercise: &changed, Files: e.Starter, Seed: 1, Replay: token}, "The exercise has changed"},
+		{"DatabasesOfTheExercise", grader.Request{Exercise: &onBoth, Files: e.Starter, Seed: 1, Replay: token}, "The exercise has changed"},
+		{"Database", grader.Request{Exercise: e, Files: e.Starter, Seed: 1, Replay: elsewhere.String()}, `the database "read-committed"`},
 		{"Seed", grader.Request{Exercise: e, Files: e.Starter, Seed: 2, Replay: token}, "pass --seed 1"},
 		{"Cut", grader.Request{Exercise: e, Files: e.Starter, Seed: 1, Replay: token[:40]}, "cut or changed"},
 		{"Version", grader.Request{Exercise: e, Files: e.Starter, Seed: 1, Replay: "rd9" + token[3:]}, "another version"},

@@ -1,6 +1,8 @@
 package grader
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,13 +120,14 @@ func TestSearchMissesNoClassBehindALock(t *testing.T) {
 	}
 }
 
-func gradeBody(t *testing.T, e *exercises.Exercise, body string) verdict.Verdict {
+// gradeBody grades a lockHandler; token may be a schedule to replay.
+func gradeBody(t *testing.T, e *exercises.Exercise, body, token string) verdict.Verdict {
 	t.Helper()
 	g, err := New(Config{Dir: t.TempDir(), Workers: 1}, buildtest.Compiler(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := g.Grade(t.Context(), Request{Exercise: e, Files: lockHandler(body), Seed: 1})
+	v, err := g.Grade(t.Context(), Request{Exercise: e, Files: lockHandler(body), Seed: 1, Replay: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +138,7 @@ func gradeBody(t *testing.T, e *exercises.Exercise, body string) verdict.Verdict
 // finding says so, and its trace shows both questions.
 func TestFailsOnReadCommittedAlone(t *testing.T) {
 	t.Parallel()
-	v := gradeBody(t, checkThenInsert(t), `
-	type payment struct{ ID, Account string; Amount int64 }
-	_ = payment{}
+	e, body := checkThenInsert(t), `
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -157,7 +158,8 @@ func TestFailsOnReadCommittedAlone(t *testing.T) {
 		return err
 	}
 	return tx.Commit()
-`)
+`
+	v := gradeBody(t, e, body, "")
 	if v.Outcome != verdict.Failed || len(v.Findings) == 0 {
 		t.Fatalf("%s: %s", v.Outcome, v.Summary)
 	}
@@ -165,6 +167,10 @@ func TestFailsOnReadCommittedAlone(t *testing.T) {
 		if f.Database != readCommitted || f.Kind != verdict.Duplicate || !strings.Contains(f.Explanation, "On plain SQLite no schedule shows it") {
 			t.Errorf("%s on %s: %s", f.Kind, f.Database, f.Explanation)
 		}
+	}
+	again := gradeBody(t, e, body, v.Findings[0].Schedule)
+	if again.Outcome != verdict.Failed || len(again.Coverage) != 1 || again.Coverage[0].Database != readCommitted || !reflect.DeepEqual(again.Findings[0].Trace, v.Findings[0].Trace) {
+		t.Errorf("replayed: %s on %+v", again.Summary, again.Coverage)
 	}
 	databases := map[string]int{}
 	for _, c := range v.Coverage {
@@ -189,7 +195,7 @@ func TestForgottenTransactionLocksUp(t *testing.T) {
 		return err
 	}
 	return do(tx, "UPDATE accounts SET balance = balance - 1")
-`)
+`, "")
 	var stuck *verdict.Finding
 	for i := range v.Findings {
 		if strings.Contains(v.Findings[i].Message, "waits for ever") {
@@ -210,5 +216,32 @@ func TestForgottenTransactionLocksUp(t *testing.T) {
 	}
 	if waits == 0 {
 		t.Error("the trace shows no wait")
+	}
+}
+
+// A schedule that meets what the model cannot tell proves nothing, and the coverage
+// says why.
+func TestWhatTheModelCannotTellIsCovered(t *testing.T) {
+	t.Parallel()
+	e := *checkThenInsert(t)
+	e.Databases, e.Phases = []string{readCommitted}, []string{"interleavings"}
+	v := gradeBody(t, &e, `
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := do(tx, "UPDATE accounts SET balance = (SELECT balance)"); err != nil {
+		return err
+	}
+	return tx.Commit()
+`, "")
+	i := slices.IndexFunc(v.Coverage, func(c verdict.Coverage) bool { return c.Phase == "interleavings" })
+	if i < 0 {
+		t.Fatalf("%s: %+v", v.Summary, v.Coverage)
+	}
+	c := v.Coverage[i]
+	if c.Complete || len(c.Outside) != 1 || !strings.Contains(c.Outside[0], "sub-select") || c.Failed == 0 || c.Failed >= c.Schedules {
+		t.Errorf("%+v", c)
 	}
 }
