@@ -43,7 +43,7 @@ func olderOver(e *evidence) *story {
 			continue
 		}
 		newer := lastOf(e.acts, func(a *act) bool {
-			return a.kept > 0 && a.step < write.step && a.delivery != nil && a.delivery != write.delivery && a.mentions(e.failure.object)
+			return a.kept > 0 && a.step < write.step && a.delivery != nil && a.delivery.eventID != write.delivery.eventID && a.mentions(e.failure.object)
 		})
 		if newer == nil {
 			continue

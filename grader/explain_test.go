@@ -426,6 +426,29 @@ func TestExplain(t *testing.T) {
 			"", "It happens without any fault: each record was delivered once and its offset committed.", nil,
 		},
 		{
+			"OlderOver",
+			failure{kind: verdict.Misordered, invariant: "forward", object: "p-1", message: "Order p-1 went back."},
+			newScript(t, "all").
+				deliver("A", "e1", 0, 1, "committed").
+				durable("A", 19, "UPDATE orders SET version = 2 WHERE id = 'p-1' → 1 row", "orders('p-1'): version 1 → 2").
+				deliver("A", "e2", 1, 1, "committed").
+				durable("A", 19, "UPDATE orders SET version = 1 WHERE id = 'p-1' → 1 row", "orders('p-1'): version 2 → 1").result(),
+			"older over newer",
+			"UPDATE orders (handler.go:19) had written the state of the record at offset 0. Then UPDATE orders (handler.go:19) wrote that of the record at offset 1 over it: " +
+				"orders('p-1'): version 2 → 1. No statement before it asks which state is the newer one.",
+			[]int{2, 4},
+		},
+		{
+			"LessByTheSameRecord",
+			failure{kind: verdict.Misordered, invariant: "forward", object: "p-1", message: "p-1 went down."},
+			newScript(t, "one fail@1").
+				deliver("A", "e1", 0, 1, "handled; the offset commit was not stored").
+				durable("A", 19, "UPDATE points SET n = n + 1 WHERE id = 'p-1' → 1 row", "points('p-1'): n 1 → 2").
+				deliver("A", "e1", 0, 2, "committed").
+				durable("A", 22, "UPDATE points SET n = n - 1 WHERE id = 'p-1' → 1 row", "points('p-1'): n 2 → 1").result(),
+			"", "It happens without any fault: each record was delivered once and its offset committed.", nil,
+		},
+		{
 			"NothingWritten", lost, newScript(t, "one").
 				deliver("A", "e1", 0, 1, "committed").
 				step("A", trace.Return, nilBack).result(),
