@@ -16,30 +16,32 @@ const lookOut = 20 * time.Millisecond
 // call is in progress: the host may park it for as long as other instances run,
 // and that is no time of this guest.
 //
-// What counts is the processor time of the guest's thread, so a machine that is
-// busy with other work makes no handler slow. Where the system does not tell a
-// thread's processor time (see cputime_other.go), real time counts.
+// What counts is the processor time of the thread that the guest computes on, so a
+// machine that is busy with other work makes no handler slow. Where the system does
+// not tell a thread's processor time (see cputime_other.go), real time counts.
 type budget struct {
 	mu       sync.Mutex
-	left     time.Duration // processor time
-	patience time.Duration // real time
-	cpuTime  func() time.Duration
-	cpu      time.Duration // cpuTime at the start of the current stretch
+	left     time.Duration        // processor time
+	patience time.Duration        // real time
+	cpuTime  func() time.Duration // of the thread of the current stretch
+	cpu      time.Duration        // cpuTime at the stretch's start
 	running  bool
 	spent    bool
 	expire   func()
 }
 
-// newBudget returns a budget that is not running yet. cpuTime tells the processor
-// time of the guest's thread. expire is called from the watchdog's goroutine.
-func newBudget(d time.Duration, cpuTime func() time.Duration, expire func()) *budget {
-	return &budget{left: d, patience: starved * d, cpuTime: cpuTime, expire: expire}
+// newBudget returns a budget that is not running yet. expire is called from the
+// watchdog's goroutine.
+func newBudget(d time.Duration, expire func()) *budget {
+	return &budget{left: d, patience: starved * d, expire: expire}
 }
 
-func (b *budget) resume() {
+// resume begins a stretch. cpuTime tells the processor time of its thread, which
+// must stay the same until pause.
+func (b *budget) resume(cpuTime func() time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.running, b.cpu = true, b.cpuTime()
+	b.running, b.cpuTime, b.cpu = true, cpuTime, cpuTime()
 }
 
 func (b *budget) pause() {

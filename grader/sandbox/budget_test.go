@@ -23,16 +23,17 @@ func TestBudget(t *testing.T) {
 			t.Parallel()
 			var cpu time.Duration
 			expired := 0
-			b := newBudget(3*time.Second, func() time.Duration { return cpu }, func() { expired++ })
+			thread := func() time.Duration { return cpu }
+			b := newBudget(3*time.Second, func() { expired++ })
 			b.look(time.Hour) // it does not run yet
 			for range 2 {
-				b.resume()
+				b.resume(thread)
 				cpu += time.Second / tc.share
 				b.pause()
 				cpu += time.Hour // of somebody else: the host's call
 				b.look(time.Hour)
 			}
-			b.resume()
+			b.resume(thread)
 			looks := 0
 			for expired == 0 && looks < 1000 {
 				cpu += time.Second / tc.share
@@ -68,9 +69,9 @@ func TestWatchdog(t *testing.T) {
 	w := newWatchdog()
 	defer w.close()
 	ended := make(chan struct{})
-	b := newBudget(0, func() time.Duration { return 0 }, func() { close(ended) })
+	b := newBudget(0, func() { close(ended) })
 	w.watch(b)
-	b.resume()
+	b.resume(func() time.Duration { return 0 })
 	<-ended
 	w.forget(b)
 	w.close()

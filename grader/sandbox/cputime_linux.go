@@ -15,7 +15,8 @@ func currentThread() thread { return thread(unix.Gettid()) }
 // clock's number is made of the thread id as the kernel does it for
 // pthread_getcpuclockid: the inverted id, then the bits for "one thread" and
 // "scheduler's time" (include/linux/posix-timers.h). A thread that has ended
-// has none; the guest's cannot end while its goroutine is locked to it.
+// has none; the guest's cannot end while its goroutine is locked to it, as it is
+// while it computes.
 func (t thread) cpuTime() time.Duration {
 	const perThread, scheduler = 4, 2
 	var ts unix.Timespec

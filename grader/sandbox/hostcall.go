@@ -85,8 +85,8 @@ func (i *Instance) ask(ctx context.Context, op uint32, in []byte) []byte {
 	if i.calls++; i.calls > i.program.options.HostCalls {
 		panic(&signal{reason: HostCalls})
 	}
-	i.budget.pause()
-	defer i.budget.resume()
+	i.rest()
+	defer i.compute()
 	reply, kill := i.host.Call(ctx, op, in)
 	switch {
 	case kill:

@@ -22,16 +22,14 @@ func (i *Instance) run(ctx context.Context, f api.Function, p phase, host Host) 
 	if !i.alive && p != initialising {
 		return Stop{Reason: Broken, Text: "The sandbox failed.", Detail: "called an instance that was not restored"}
 	}
-	runtime.LockOSThread() // the budget counts this thread's processor time
-	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	i.phase, i.host, i.reply = p, host, nil
-	i.budget = newBudget(i.limit(p), currentThread().cpuTime, i.interrupt)
+	i.budget = newBudget(i.limit(p), i.interrupt)
 	i.program.watchdog.watch(i.budget)
-	i.budget.resume()
+	i.compute()
 	_, err := f.Call(context.WithValue(ctx, runningKey{}, i))
-	i.budget.pause()
+	i.rest()
 	i.program.watchdog.forget(i.budget) // after this nobody closes the module any more
 	if ctx.Err() != nil || i.budget.exhausted() {
 		// wazero closes the module in a goroutine of its own, which may still
@@ -41,6 +39,20 @@ func (i *Instance) run(ctx context.Context, f api.Function, p phase, host Host) 
 	stop := i.classify(err)
 	i.alive, i.host = !stop.Ended(), nil
 	return stop
+}
+
+// compute begins a stretch of the guest's own computing, until rest. Only for so
+// long is the goroutine tied to a thread, whose processor time the budget counts: a
+// goroutine that waits for a host call while it is tied costs a change of threads
+// each way.
+func (i *Instance) compute() {
+	runtime.LockOSThread()
+	i.budget.resume(currentThread().cpuTime)
+}
+
+func (i *Instance) rest() {
+	i.budget.pause()
+	runtime.UnlockOSThread()
 }
 
 // interrupt ends the guest's call from outside: the interpreter looks at the
