@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -57,6 +58,13 @@ type Program struct {
 	// refused is set when the module's own variables exceed the memory: every
 	// Snapshot ends with it.
 	refused *Stop
+
+	mu    sync.Mutex
+	spare *Instance // that of the last snapshot; nil while it is in use
+	blank *Snapshot // of an instance that has run nothing
+	// last are the blocks of the last snapshot. Most are alike in all of them and
+	// kept once.
+	last [][]byte
 }
 
 // Load prepares a module that was compiled with GOOS=wasip1 and

@@ -63,11 +63,13 @@ func (p *Program) Snapshot(ctx context.Context, id Identity) (*Snapshot, *Stop, 
 		stop := *p.refused
 		return nil, &stop, nil
 	}
-	i, stop, err := p.start(ctx, NewClock(), id)
+	i, err := p.unused(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("snapshot %s: %w", id.Name, err)
 	}
-	defer i.close() //nolint:errcheck // it frees memory; there is nothing to lose
+	defer p.keep(i)
+	i.seed(id, "start")
+	stop := i.run(ctx, i.module.ExportedFunction(exportInit), initialising, nil)
 	switch {
 	case stop.Reason.Ours():
 		return nil, nil, fmt.Errorf("snapshot %s: %s %s", id.Name, stop.Text, stop.Detail)
@@ -77,16 +79,37 @@ func (p *Program) Snapshot(ctx context.Context, id Identity) (*Snapshot, *Stop, 
 	return i.snapshot(id), nil, nil
 }
 
-// start makes an instance and runs its package initialisation.
-func (p *Program) start(ctx context.Context, clock *Clock, id Identity) (*Instance, Stop, error) {
-	i, err := p.Instance(ctx, clock)
-	if err != nil {
-		return nil, Stop{}, err
+// unused returns an instance that has run nothing: a new one, or that of an earlier
+// snapshot with all that it did undone.
+func (p *Program) unused(ctx context.Context) (*Instance, error) {
+	p.mu.Lock()
+	i, blank := p.spare, p.blank
+	p.spare = nil
+	p.mu.Unlock()
+	if i != nil {
+		i.clock = NewClock()
+		return i, i.Restore(blank)
 	}
-	i.seed(id, "start")
-	stop := i.run(ctx, i.module.ExportedFunction(exportInit), initialising, nil)
-	i.seed(id, "run")
-	return i, stop, nil
+	i, err := p.Instance(ctx, NewClock())
+	if err != nil || blank != nil {
+		return i, err
+	}
+	blank = i.snapshot(Identity{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blank = blank
+	return i, nil
+}
+
+// keep keeps the instance for the next snapshot.
+func (p *Program) keep(i *Instance) {
+	p.mu.Lock()
+	old := p.spare
+	p.spare = i
+	p.mu.Unlock()
+	if old != nil {
+		_ = old.close() // it frees memory; there is nothing to lose
+	}
 }
 
 func (i *Instance) snapshot(id Identity) *Snapshot {
@@ -102,14 +125,22 @@ func (i *Instance) snapshot(id Identity) *Snapshot {
 	for _, g := range i.globals {
 		s.globals = append(s.globals, g.Get())
 	}
+	i.program.mu.Lock()
+	defer i.program.mu.Unlock()
+	last := i.program.last
 	var zero [block]byte
-	for ; len(memory) > 0; memory = memory[block:] {
+	for k := 0; len(memory) > 0; k, memory = k+1, memory[block:] {
 		var b []byte
-		if !bytes.Equal(memory[:block], zero[:]) {
-			b = bytes.Clone(memory[:block])
+		switch now := memory[:block]; {
+		case bytes.Equal(now, zero[:]):
+		case k < len(last) && bytes.Equal(now, last[k]):
+			b = last[k]
+		default:
+			b = bytes.Clone(now)
 		}
 		s.blocks = append(s.blocks, b)
 	}
+	i.program.last = s.blocks
 	return s
 }
 
