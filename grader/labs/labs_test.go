@@ -65,6 +65,16 @@ func states(l scene.Log) (out []string) {
 	return out
 }
 
+// acknowledged lists the offsets that the producer was told.
+func acknowledged(s scene.Scene) (out []int64) {
+	for _, e := range s.Story {
+		if e.ID == "acknowledged" {
+			out = append(out, e.Places[1].(int64))
+		}
+	}
+	return out
+}
+
 // The worked example of the articles: two purchases, one lost acknowledgement.
 func TestLostAck(t *testing.T) {
 	t.Parallel()
@@ -86,6 +96,9 @@ func TestLostAck(t *testing.T) {
 			s := b.do(t, "restart "+tc.settings, "buy", "buy-lost")
 			if s.Account.Balance != tc.balance || len(s.Logs[0].Records) != tc.records {
 				t.Errorf("balance %d with %d records", s.Account.Balance, len(s.Logs[0].Records))
+			}
+			if got, want := acknowledged(s), []int64{0, int64(tc.records) - 1}; !slices.Equal(got, want) {
+				t.Errorf("acknowledged: offsets %v, want %v", got, want)
 			}
 			if r := s.Runs[0]; r.Balance != tc.balance || r.Sent != 2 || scene.Cents(r.Debits)*price != opening-tc.balance {
 				t.Errorf("the run: %+v", r)

@@ -125,15 +125,16 @@ func sendPayment(ctx context.Context, s *stage, p *cluster.Producer, event strin
 		return err
 	}
 	s.tell(scene.Event{ID: "send", Places: []any{"Event", event}, Lane: laneProducer, Kind: scene.To})
+	rec := record(topic, event)
 	if !lost {
-		if err := p.Send(ctx, record(topic, event)); err != nil {
+		if err := p.Send(ctx, rec); err != nil {
 			return err
 		}
 		s.tell(scene.Event{ID: "stored", Places: []any{"Offset", first}})
-		s.tell(scene.Event{ID: "acknowledged", Places: []any{"Offset", first}, Lane: laneProducer, Kind: scene.From})
+		s.tell(scene.Event{ID: "acknowledged", Places: []any{"Offset", rec.Offset}, Lane: laneProducer, Kind: scene.From})
 		return nil
 	}
-	f, err := p.Hold(ctx, record(topic, event))
+	f, err := p.Hold(ctx, rec)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func sendPayment(ctx context.Context, s *stage, p *cluster.Producer, event strin
 	if err := f.Deliver(ctx); err != nil {
 		return err
 	}
-	s.tell(scene.Event{ID: "acknowledged", Places: []any{"Offset", first}, Lane: laneProducer, Kind: scene.From})
+	s.tell(scene.Event{ID: "acknowledged", Places: []any{"Offset", rec.Offset}, Lane: laneProducer, Kind: scene.From})
 	return nil
 }
 
