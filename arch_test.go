@@ -46,11 +46,12 @@ var mayImport = map[string][]string{
 	"web/store":        {"grader/verdict"},
 	"web/jobs":         {"exercises", "grader/verdict", "web/store"},
 	// It keeps the labs of visitors; nothing else in a server calls grader/labs.
-	"web/labs":  {"grader/labs", "grader/labs/scene"},
-	"web/views": {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
+	"web/search": {},
+	"web/labs":   {"grader/labs", "grader/labs/scene"},
+	"web/views":  {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
 	"web": {
 		"content", "exercises", "grader/labs/scene", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
-		"web/jobs", "web/labs", "web/store", "web/views",
+		"web/jobs", "web/labs", "web/search", "web/store", "web/views",
 	},
 }
 

@@ -34,6 +34,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/glossary", s.languageChoose)
 	get(e, "/exercises", s.languageChoose)
 	get(e, "/exercises/*", s.languageChoose)
+	get(e, "/search", s.languageChoose)
 	get(e, "/labs", s.languageChoose)
 	get(e, "/labs/*", s.languageChoose)
 	get(e, "/submissions/*", s.languageChoose)
@@ -56,6 +57,8 @@ func (s *Server) routes(e *echo.Echo) {
 	posts := s.limitPosts()
 	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, posts)
 	site.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)
+
+	get(site, "/search", s.searchShow)
 
 	get(site, "/labs", s.labsShow)
 	get(site, "/labs/:slug", s.labShow)

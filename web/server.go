@@ -19,6 +19,7 @@ import (
 	"redeliver/grader/verdict"
 	"redeliver/web/jobs"
 	"redeliver/web/labs"
+	"redeliver/web/search"
 	"redeliver/web/store"
 	"redeliver/web/views/locale"
 )
@@ -100,6 +101,7 @@ type Server struct {
 	words   *locale.Catalog
 	bank    *content.Bank
 	texts   texts
+	found   *search.Index
 
 	newBrowsers *limiter
 	runs        *limiter
@@ -128,8 +130,12 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start web: %w", err)
 	}
+	found, err := index(c.Public(), bank, words.Languages())
+	if err != nil {
+		return nil, fmt.Errorf("start web: %w", err)
+	}
 	s := &Server{
-		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, texts: rendered,
+		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, texts: rendered, found: found,
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),

@@ -20,6 +20,7 @@ type Page struct {
 	Languages   []LanguageLink // the same page in each language
 	Title       string         // the page's, without the name of the site
 	Description string         // one sentence for search engines
+	Query       string         // what was searched for, in the field of the head
 	Live        bool           // loads event streams
 	Timeline    bool           // loads what makes a timeline walkable
 	Editor      bool           // loads the editor of source code
