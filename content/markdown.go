@@ -40,7 +40,7 @@ func (scrollable) End(bool) string { return "</code></pre>" }
 // sanitiser: goldmark must never be given WithUnsafe.
 func HTML(text string) (string, error) {
 	var b bytes.Buffer
-	if err := newMarkdown().Convert([]byte(text), &b); err != nil {
+	if err := newMarkdown().Convert([]byte(text), &b, parser.WithContext(parser.NewContext(parser.WithIDs(headingIDs{})))); err != nil {
 		return "", fmt.Errorf("render markdown: %w", err)
 	}
 	return b.String(), nil

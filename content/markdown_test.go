@@ -14,6 +14,10 @@ func TestHTML(t *testing.T) {
 		check      htmlcheck.Checker
 	}{
 		{"Heading", "## What arrives", htmlcheck.In("h2[id=what-arrives]", htmlcheck.Text("What arrives"))},
+		{"RussianHeading", "### Что знает `send`?", htmlcheck.In("h3[id=что-знает-send]", htmlcheck.Text("Что знает send?"))},
+		{"GermanHeading", "### Größe & Maß", htmlcheck.In("h3[id=größe-maß]", htmlcheck.Text("Größe & Maß"))},
+		{"SameHeadingTwice", "## Почему\n\n## Почему", htmlcheck.In("h2[id=почему-1]")},
+		{"HeadingOfSigns", "## ?!", htmlcheck.In("h2[id=heading]")},
 		{"Table", "| a |\n|---|\n| 1 |", htmlcheck.In("td", htmlcheck.Text("1"))},
 		{"HighlightedCode", "```go\nfunc main() {}\n```", htmlcheck.In("pre.chroma .kd", htmlcheck.Text("func"))},
 		{"CodeCanBeScrolledByKeyboard", "```sql\nSELECT 1\n```", htmlcheck.In("pre.chroma", htmlcheck.Attr("tabindex", "0"))},
