@@ -186,7 +186,7 @@ func TestBrowser(t *testing.T) {
 	b.do(t,
 		chromedp.Evaluate[chromedp.Void](`document.querySelector(".code").shadowRoot.querySelector(".cm-content").focus()`),
 		chromedp.KeyEvent(wrongCode),
-		chromedp.Click(chromedp.CSS("form button:not(.second)")),
+		chromedp.Click(chromedp.CSS("main form button:not(.second)")),
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),
 		chromedp.Evaluate[chromedp.Void]("window.sameDocument = true"),
 	)
@@ -234,7 +234,7 @@ func TestBrowser(t *testing.T) {
 		chromedp.Click(chromedp.CSS(`main a[href="`+exercisePage+`"]`)),
 		chromedp.WaitVisible(chromedp.CSS(".code")),
 		chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=base]").value = 0; document.querySelector("textarea").value += "// other tab"`),
-		chromedp.Click(chromedp.CSS("button.second")),
+		chromedp.Click(chromedp.CSS("main button.second")),
 		chromedp.WaitVisible(chromedp.CSS("textarea.other")),
 	)
 	b.inspect(t, "conflict")
@@ -255,7 +255,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 	b.do(t,
 		command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),
 		chromedp.Navigate(b.ts.URL+exercisePage),
-		chromedp.Click(chromedp.CSS("form button:not(.second)")),
+		chromedp.Click(chromedp.CSS("main form button:not(.second)")),
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),
 	)
 	b.grader.say("happy-path")

@@ -45,7 +45,7 @@ func (b *browserBundle) submitStarter(t *testing.T, v verdict.Verdict) {
 	t.Helper()
 	b.do(t,
 		chromedp.Navigate(b.ts.URL+exercisePage),
-		chromedp.Click(chromedp.CSS("form button:not(.second)")),
+		chromedp.Click(chromedp.CSS("main form button:not(.second)")),
 		chromedp.WaitVisible(chromedp.CSS("section.progress")),
 	)
 	b.grader.verdicts <- v
