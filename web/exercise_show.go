@@ -127,7 +127,10 @@ func contentOf(files []store.File, name string) (string, bool) {
 // showForm draws the page of an exercise around a form.
 func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, form views.FormModel) error {
 	p := s.page(c)
-	text := s.texts[[2]string{e.Name(), p.Lang()}]
+	text, err := s.texts.of(e, p.Lang())
+	if err != nil {
+		return err
+	}
 	m, err := views.NewExercise(p, e, text.statement, text.hints, form)
 	if err != nil {
 		return err

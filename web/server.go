@@ -114,15 +114,10 @@ type Server struct {
 	handler     http.Handler
 }
 
-// New wires routes and middleware. It renders every text of the catalog, so
-// that a broken one is found at the start and not by a visitor.
+// New wires routes and middleware.
 func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	cfg = cfg.withDefaults()
 	words, err := locale.Load()
-	if err != nil {
-		return nil, fmt.Errorf("start web: %w", err)
-	}
-	rendered, err := renderTexts(c.Public(), words.Languages())
 	if err != nil {
 		return nil, fmt.Errorf("start web: %w", err)
 	}
@@ -135,7 +130,7 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		return nil, fmt.Errorf("start web: %w", err)
 	}
 	s := &Server{
-		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, texts: rendered, found: found,
+		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, found: found,
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),

@@ -25,7 +25,13 @@ func (s *Server) submissionShow(c echo.Context) error {
 		return err
 	}
 	if passed := sub.Verdict != nil && sub.Verdict.Outcome == verdict.Passed; passed {
-		state.ApproachHTML = s.texts[[2]string{sub.Exercise, p.Lang()}].approach
+		if e, err := s.exercise(sub.Exercise); err == nil { // its pack may be gone
+			text, err := s.texts.of(e, p.Lang())
+			if err != nil {
+				return err
+			}
+			state.ApproachHTML = text.approach
+		}
 	}
 	m, err := views.NewSubmission(p, state, c.QueryParam("notice"))
 	if err != nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"sync"
 
 	"redeliver/content"
 	"redeliver/exercises"
@@ -16,22 +17,40 @@ type exerciseText struct {
 	approach  string
 }
 
-// texts are the rendered texts by the name of the exercise and the language of
-// the page, which is not always that of the text.
-type texts map[[2]string]exerciseText
+// maxTexts is how many rendered texts are kept: some 10 MB at most.
+const maxTexts = 512
 
-func renderTexts(list []*exercises.Exercise, languages []string) (texts, error) {
-	out := texts{}
-	for _, e := range list {
-		for _, lang := range languages {
-			text, err := renderText(e, e.Language(lang))
-			if err != nil {
-				return nil, fmt.Errorf("exercise %s in %s: %w", e.Name(), lang, err)
-			}
-			out[[2]string{e.Name(), lang}] = text
-		}
+// texts renders what exercises say when it is first asked for, and keeps it. With
+// many packs most texts are never read, and rendering all of them would be most
+// of a server's start. The zero value is ready.
+type texts struct {
+	mu    sync.Mutex
+	kept  map[[2]string]exerciseText // by the exercise's name and the text's language
+	order [][2]string                // of kept, the oldest first
+}
+
+// of is what an exercise says on a page in a language.
+func (t *texts) of(e *exercises.Exercise, page string) (exerciseText, error) {
+	lang := e.Language(page)
+	key := [2]string{e.Name(), lang}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if text, ok := t.kept[key]; ok {
+		return text, nil
 	}
-	return out, nil
+	text, err := renderText(e, lang)
+	if err != nil {
+		return exerciseText{}, fmt.Errorf("exercise %s in %s: %w", e.Name(), lang, err)
+	}
+	if len(t.order) == maxTexts {
+		delete(t.kept, t.order[0])
+		t.order = t.order[1:]
+	}
+	if t.kept == nil {
+		t.kept = map[[2]string]exerciseText{}
+	}
+	t.kept[key], t.order = text, append(t.order, key)
+	return text, nil
 }
 
 func renderText(e *exercises.Exercise, lang string) (text exerciseText, err error) {
