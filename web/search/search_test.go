@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,5 +71,21 @@ func TestParts(t *testing.T) {
 	want := []Part{{"Anna", true}, {" buys tickets; replicas do not matter.", false}}
 	if diff := cmp.Diff(want, hits[0].Parts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A visitor who goes away while the index is asked takes nothing with them: the
+// one connection is the database.
+func TestFindAfterQueriesThatWereGivenUp(t *testing.T) {
+	t.Parallel()
+	x := setup(t)
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go cancel()
+		_, _ = x.Find(ctx, "en", "replicas", 10) // an answer or none: both are right
+	}
+	hits, err := x.Find(t.Context(), "en", "replicas", 10)
+	if err != nil || len(hits) != 2 {
+		t.Errorf("%d hits, err %v", len(hits), err)
 	}
 }
