@@ -156,7 +156,7 @@ func (e *evidence) cameAgain(first, second *delivery) string {
 	}
 	text := "the batch came again"
 	if len(a.deliveries) != len(b.deliveries) {
-		text = fmt.Sprintf("the records of the batch came again, in one of %d instead of %d", len(b.deliveries), len(a.deliveries))
+		text = fmt.Sprintf("the records of the batch came again, now in a batch of %d and not of %d", len(b.deliveries), len(a.deliveries))
 	}
 	if done := e.doneIn(a); done > 0 && done < len(a.deliveries) && len(b.deliveries) > 1 {
 		text += fmt.Sprintf(", although %d of its %d records had been done", done, len(a.deliveries))
