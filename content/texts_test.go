@@ -35,8 +35,10 @@ func TestGoSamples(t *testing.T) {
 // otherWords are spellings for which the glossary has another word.
 var otherWords = map[string][]string{
 	"en": {"re-delivery", "dedupe key", "idempotence key", "offset number"},
-	"ru": {"оффсет", "офсет", "консюмер", "ребалансинг", "перебалансиров", "ключ дедупликации",
-		"потребител", "номер последовательности", "топик повторов", "статическое участие", "тайм-аут", "кеш", "продуктив"},
+	"ru": {
+		"оффсет", "офсет", "консюмер", "ребалансинг", "перебалансиров", "ключ дедупликации",
+		"потребител", "номер последовательности", "топик повторов", "статическое участие", "тайм-аут", "кеш", "продуктив",
+	},
 	"de": {"Idempotenz-Schlüssel", "Konsument", "Verbraucher", "Neuzustellung", "Dublette", "Versatz", "Konnektor", "Gruppendaten", "im Flug", "compactet", "Ereignis"},
 }
 

@@ -3,6 +3,7 @@ package grader
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -101,7 +102,7 @@ func twiceInBatch(e *evidence) *story {
 	var offsets []string
 	for _, d := range first.in.deliveries {
 		if d.eventID == first.delivery.eventID {
-			offsets = append(offsets, fmt.Sprint(d.Offset))
+			offsets = append(offsets, strconv.FormatInt(d.Offset, 10))
 		}
 	}
 	if len(offsets) < 2 {

@@ -160,6 +160,6 @@ func (c *answerConn) Read(b []byte) (int, error) {
 	if <-c.gate.verdict {
 		return n, nil
 	}
-	_ = c.Conn.Close() // a pipe
+	_ = c.Close() // a pipe
 	return 0, io.EOF
 }

@@ -114,11 +114,11 @@ func (b *bank) tables(ctx context.Context, names ...string) (tables []scene.Tabl
 }
 
 func (b *bank) table(ctx context.Context, name string) (t scene.Table, err error) {
-	rows, err := b.own.QueryContext(ctx, `SELECT * FROM `+name+` ORDER BY rowid`) // a name of ours
+	rows, err := b.own.QueryContext(ctx, `SELECT * FROM `+name+` ORDER BY rowid`) //nolint:gosec // a name of ours
 	if err != nil {
 		return t, err
 	}
-	defer rows.Close()
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	t.Name = name
 	if t.Columns, err = rows.Columns(); err != nil {
 		return t, err

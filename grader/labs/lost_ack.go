@@ -192,7 +192,7 @@ func (l *lostAck) later(ctx context.Context) error {
 }
 
 // consume reads to the end of the partition and commits after each record.
-func (l *lostAck) consume(ctx context.Context) error {
+func (l *lostAck) consume(ctx context.Context) (err error) {
 	reader := l.kafka.Consumer(group)
 	at, err := reader.Committed(ctx, topic, 0)
 	if err != nil {
@@ -203,7 +203,7 @@ func (l *lostAck) consume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	for {
 		rec, err := reader.Fetch(ctx, topic, 0, at)
 		if err != nil || rec == nil {

@@ -310,7 +310,7 @@ func (l *transactions) Scene(ctx context.Context) (s scene.Scene, err error) {
 }
 
 // readers shows the receipts as the two isolation levels do.
-func (l *transactions) readers(ctx context.Context, log scene.Log) ([]scene.Reader, error) {
+func (l *transactions) readers(ctx context.Context, partition scene.Log) ([]scene.Reader, error) {
 	end, err := l.kafka.HighWatermark(receipts, 0)
 	if err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func (l *transactions) readers(ctx context.Context, log scene.Log) ([]scene.Read
 		return nil, err
 	}
 	uncommitted := scene.Reader{Isolation: "read_uncommitted", End: end}
-	for _, r := range log.Records {
+	for _, r := range partition.Records {
 		if r.State != "commit-marker" && r.State != "abort-marker" {
 			uncommitted.Keys = append(uncommitted.Keys, r.Key)
 		}

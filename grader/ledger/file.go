@@ -113,8 +113,8 @@ func (f *file) keep(ctx context.Context) (err error) {
 const maxLog = 4 << 20
 
 func (f *file) reset(ctx context.Context) error {
-	log, err := os.Stat(f.path + "-wal")
-	if f.changed || !f.tables.simple || !f.known() || err != nil || log.Size() > maxLog {
+	wal, err := os.Stat(f.path + "-wal")
+	if f.changed || !f.tables.simple || !f.known() || err != nil || wal.Size() > maxLog {
 		return f.write()
 	}
 	if len(f.dirty) == 0 {

@@ -86,8 +86,10 @@ func oddLedger(t *testing.T, more string) *ledger.Ledger {
 		}
 	})
 	start := []ledger.Statement{
-		{SQL: "INSERT INTO accounts VALUES ('a', 50), ('b', 60)"}, {SQL: "INSERT INTO numbered (id, x) VALUES (7, 'a')"},
-		{SQL: "INSERT INTO plain VALUES ('r', 1.5), ('s', NULL), ('t', x'00ff')"}, {SQL: "DELETE FROM plain WHERE rowid = 's'"},
+		{SQL: "INSERT INTO accounts VALUES ('a', 50), ('b', 60)"},
+		{SQL: "INSERT INTO numbered (id, x) VALUES (7, 'a')"},
+		{SQL: "INSERT INTO plain VALUES ('r', 1.5), ('s', NULL), ('t', x'00ff')"},
+		{SQL: "DELETE FROM plain WHERE rowid = 's'"},
 		{SQL: "INSERT INTO keyed VALUES ('k', x'01')"},
 	}
 	if err := l.Prepare(t.Context(), ledger.Schema{SQL: odd + more}, start); err != nil {

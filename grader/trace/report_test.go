@@ -67,8 +67,10 @@ func TestReportTellsDatabasesApart(t *testing.T) {
 	got := trace.Report(verdict.Verdict{
 		Findings: []verdict.Finding{{Kind: verdict.Duplicate, Phase: "interleavings", Database: "read-committed", Message: "Twice."}},
 		Coverage: []verdict.Coverage{
-			{Phase: "happy-path", Schedules: 3, Complete: true, Database: "sqlite"}, {Phase: "cluster", LeftOut: "no members", Database: "sqlite"},
-			{Phase: "happy-path", Schedules: 3, Complete: true, Database: "read-committed"}, {Phase: "cluster", LeftOut: "no members", Database: "read-committed"},
+			{Phase: "happy-path", Schedules: 3, Complete: true, Database: "sqlite"},
+			{Phase: "cluster", LeftOut: "no members", Database: "sqlite"},
+			{Phase: "happy-path", Schedules: 3, Complete: true, Database: "read-committed"},
+			{Phase: "cluster", LeftOut: "no members", Database: "read-committed"},
 			{Phase: "interleavings", Schedules: 9, Database: "read-committed", Outside: []string{"a third transaction"}},
 		},
 	})

@@ -20,9 +20,10 @@ var (
 	ErrFull = errors.New("every lab is in use")
 	// ErrCrowded says that as many labs are in use from one network as is fair.
 	ErrCrowded = errors.New("too many labs are in use from this network")
-	// ErrUnknown and ErrNotNow are those of grader/labs.
+	// ErrUnknown is that of grader/labs.
 	ErrUnknown = labs.ErrUnknown
-	ErrNotNow  = labs.ErrNotNow
+	// ErrNotNow is that of grader/labs.
+	ErrNotNow = labs.ErrNotNow
 )
 
 // Slugs names the labs in their order.

@@ -103,7 +103,7 @@ const maxWords = 8
 
 // Find returns the texts of a language that hold every word of the query, or a
 // word that begins with it, the best first. A query without a word finds nothing.
-func (x *Index) Find(ctx context.Context, lang, query string, limit int) ([]Hit, error) {
+func (x *Index) Find(ctx context.Context, lang, query string, limit int) (hits []Hit, err error) {
 	match := expression(lang, query)
 	if match == "" {
 		return nil, nil
@@ -114,8 +114,7 @@ func (x *Index) Find(ctx context.Context, lang, query string, limit int) ([]Hit,
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	defer rows.Close()
-	var hits []Hit
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var h Hit
 		var around string
