@@ -104,7 +104,7 @@ func TestBadInput(t *testing.T) {
 		{"VacuumInto", exec("VACUUM INTO '/tmp/x.db'"), verdict.Failed, verdict.Stuck, "p-xw2 was delivered 5 times and its offset was never committed. The last error of Handle: authorization denied (23). ATTACH, DETACH and VACUUM reach files outside the sandbox's database."},
 		{"LoadExtension", exec("SELECT load_extension('/tmp/x')"), verdict.Failed, verdict.Stuck, "p-xw2 was delivered 5 times and its offset was never committed. The last error of Handle: SQL logic error: not authorized to use function: load_extension (1). load_extension would run code outside the sandbox."},
 		{"BillionRows", exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT count(*) FROM n"), verdict.Failed, verdict.Timeout, "The SQL statement \"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000…\" did not finish within 5 s."},
-		{"TransactionLeftOpen", handler("\ttx, err := db.BeginTx(ctx, nil)\n\tif err != nil {\n\t\treturn err\n\t}\n\t_, err = tx.ExecContext(ctx, \"DELETE FROM charges\")\n\treturn err"), verdict.Failed, verdict.Lost, "Payment p-xw2 was not charged: it has no row in charges; it happens without any fault."},
+		{"TransactionLeftOpen", handler("\ttx, err := db.BeginTx(ctx, nil)\n\tif err != nil {\n\t\treturn err\n\t}\n\t_, err = tx.ExecContext(ctx, \"DELETE FROM charges\")\n\treturn err"), verdict.Failed, verdict.Lost, "Payment p-xw2 was not charged: it has no row in charges; Handle returned nil for the record at offset 0 and wrote nothing."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
