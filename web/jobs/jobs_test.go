@@ -157,25 +157,21 @@ func (b *testBundle) count(t *testing.T, query string) (n int) {
 
 func TestMigrateFromSeveralServersAtOnce(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, pathOrURL string) {
-		first := storetest.Open(t, pathOrURL, func(context.Context, *store.Store) error { return nil })
-		if first.Dialect == store.SQLite {
-			t.Skip("one process owns a SQLite file")
-		}
-		var wg sync.WaitGroup
-		for range 4 {
-			wg.Go(func() {
-				st, err := store.Open(t.Context(), pathOrURL)
-				if err == nil {
-					err = errors.Join(Migrate(t.Context(), st), st.Close())
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-	})
+	address := storetest.Postgres(t) // one process owns a SQLite file
+	storetest.Open(t, address, func(context.Context, *store.Store) error { return nil })
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			st, err := store.Open(t.Context(), address)
+			if err == nil {
+				err = errors.Join(Migrate(t.Context(), st), st.Close())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestGrading(t *testing.T) {
@@ -266,29 +262,24 @@ func TestGrading(t *testing.T) {
 
 	t.Run("ProcessWithoutWorkersOnlyHandsIn", func(t *testing.T) {
 		t.Parallel()
-		storetest.Each(t, func(t *testing.T, pathOrURL string) {
-			worker := setup(t, pathOrURL, passes)
-			if worker.st.Dialect == store.SQLite {
-				t.Skip("one process owns a SQLite file")
-			}
-			q, err := New(t.Context(), worker.st, nil, Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := q.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := q.Submit(t.Context(), handIn("ada", "package handler")); err != nil {
-				t.Fatal(err)
-			}
-			worker.start(t)
-			if e := worker.next(t); e.Job.State != rivertype.JobStateCompleted || q.Preparing() != "" {
-				t.Errorf("event %s, preparing %q", e.Kind, q.Preparing())
-			}
-			if err := q.Stop(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
+		worker := setup(t, storetest.Postgres(t), passes) // one process owns a SQLite file
+		q, err := New(t.Context(), worker.st, nil, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Submit(t.Context(), handIn("ada", "package handler")); err != nil {
+			t.Fatal(err)
+		}
+		worker.start(t)
+		if e := worker.next(t); e.Job.State != rivertype.JobStateCompleted || q.Preparing() != "" {
+			t.Errorf("event %s, preparing %q", e.Kind, q.Preparing())
+		}
+		if err := q.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
