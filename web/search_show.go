@@ -23,7 +23,11 @@ func (s *Server) searchShow(c echo.Context) error {
 	p := s.page(c)
 	query := []rune(c.QueryParam("q"))
 	asked := strings.ToValidUTF8(string(query[:min(len(query), maxQuery)]), "")
-	found, err := s.found.Find(c.Request().Context(), p.Lang(), asked, maxHits)
+	index, err := s.found()
+	if err != nil {
+		return err
+	}
+	found, err := index.Find(c.Request().Context(), p.Lang(), asked, maxHits)
 	if err != nil {
 		return err
 	}
@@ -53,7 +57,7 @@ func hitURL(lang string, h search.Hit) templ.SafeURL {
 	}
 }
 
-// index collects what can be found: an exercise without a text in a language is
+// index collects what can be found, once for a process and not for a request: an exercise without a text in a language is
 // found by the words of the text that its page shows.
 func index(public []*exercises.Exercise, bank *content.Bank, languages []string) (*search.Index, error) {
 	var docs []search.Doc

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -101,7 +102,7 @@ type Server struct {
 	words   *locale.Catalog
 	bank    *content.Bank
 	texts   texts
-	found   *search.Index
+	found   func() (*search.Index, error) // made when it is first asked for
 
 	newBrowsers *limiter
 	runs        *limiter
@@ -125,12 +126,11 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start web: %w", err)
 	}
-	found, err := index(c.Public(), bank, words.Languages())
-	if err != nil {
-		return nil, fmt.Errorf("start web: %w", err)
-	}
 	s := &Server{
-		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank, found: found,
+		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank,
+		found: sync.OnceValues(func() (*search.Index, error) {
+			return index(c.Public(), bank, words.Languages())
+		}),
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),

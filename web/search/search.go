@@ -1,5 +1,6 @@
 // Package search finds words in the texts of the site: an index in memory, made
-// from the content when the server starts.
+// from the content. What is searched is files and not rows, so it is the same with
+// every database of the site.
 package search
 
 import (
