@@ -116,6 +116,9 @@ func (b *browserBundle) inspect(t *testing.T, name string) {
 		if over := run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - document.documentElement.clientWidth")); over > 0 {
 			t.Errorf("%s %s: the page is %d pixels too wide", name, look.name, over)
 		}
+		if cut := run(t, b, chromedp.Evaluate[int](`[...document.querySelectorAll(".scroll:has(> .stacked)")].filter(e => e.scrollWidth > e.clientWidth).length`)); cut > 0 {
+			t.Errorf("%s %s: %d tables have to be scrolled sideways to be read", name, look.name, cut)
+		}
 		shot := run(t, b, chromedp.FullScreenshot(100))
 		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name+"-"+look.name+".png"), shot, 0o600); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"redeliver/grader/labs/scene"
 	"redeliver/web/labs"
 	"redeliver/web/store"
 	"redeliver/web/views"
@@ -28,12 +27,12 @@ func (s *Server) labShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var sc *scene.Scene
-	version := 0
-	if state, _ := s.rooms.Look(string(s.introduce(c)), slug); state != nil {
-		sc, version = &state.Scene, state.Version
+	visitor := string(s.introduce(c))
+	lab := views.LabState{Slug: slug, Closes: s.rooms.Closes(visitor, slug), Notice: c.QueryParam("notice")}
+	if state, _ := s.rooms.Look(visitor, slug); state != nil {
+		lab.Scene, lab.Version = &state.Scene, state.Version
 	}
-	m, err := views.NewLab(s.page(c), s.bank.Labs(), slug, sc, version, c.QueryParam("notice"))
+	m, err := views.NewLab(s.page(c), s.bank.Labs(), lab)
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,20 @@ func TestLabsAreTheVisitors(t *testing.T) {
 	htmlcheck.Page(t, other.get(t, "/en/labs/lost-ack", http.StatusOK).body, htmlcheck.In(".stage-start"))
 }
 
+// A visitor is told before a third lab takes the place of another one.
+func TestAThirdLabSaysWhatItCloses(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{}, testCatalog())
+	v := b.visitor(t)
+	closes := htmlcheck.In(".stage-start a", htmlcheck.Attr("href", "/en/labs/lost-ack"))
+	v.act(t, "en", "lost-ack", "start")
+	htmlcheck.Page(t, v.get(t, "/en/labs/transactions", http.StatusOK).body, htmlcheck.NotIn(".stage-start a"))
+	v.act(t, "en", "pid-and-sequence", "start")
+	htmlcheck.Page(t, v.get(t, "/en/labs/transactions", http.StatusOK).body, closes)
+	v.act(t, "en", "transactions", "start")
+	htmlcheck.Page(t, v.get(t, "/en/labs/lost-ack", http.StatusOK).body, htmlcheck.In(".stage-start"))
+}
+
 func TestLabEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t, Config{}, testCatalog())

@@ -197,6 +197,18 @@ func (r *Rooms) enter(k key, network string) (_ *room, evicted []*room, err erro
 	return m, evicted, nil
 }
 
+// Closes names the visitor's lab that makes room when they start another one, or
+// is "".
+func (r *Rooms) Closes(visitor, slug string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	oldest, n := r.oldestOf(visitor)
+	if _, stands := r.rooms[key{visitor, slug}]; stands || n < r.cfg.MaxPerVisitor {
+		return ""
+	}
+	return oldest.slug
+}
+
 // oldestOf finds the room that a visitor has used longest ago, and counts theirs.
 func (r *Rooms) oldestOf(visitor string) (oldest key, n int) {
 	for k, m := range r.rooms {

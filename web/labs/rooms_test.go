@@ -109,8 +109,11 @@ func TestTheOldestMakesRoomForTheVisitorsNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, Config{})
-		for _, slug := range []string{"one", "two", "one", "three"} {
-			b.click(t, "anna", slug)
+		for _, next := range []struct{ slug, closes string }{{"one", ""}, {"two", ""}, {"one", ""}, {"three", "two"}} {
+			if got := b.rooms.Closes("anna", next.slug); got != next.closes {
+				t.Errorf("%s is said to close %q, want %q", next.slug, got, next.closes)
+			}
+			b.click(t, "anna", next.slug)
 			time.Sleep(time.Second)
 		}
 		if b.done("anna", "one") != 2 || b.done("anna", "two") != -1 || b.done("anna", "three") != 1 || !b.made[1].closed {

@@ -52,25 +52,39 @@ type LabModel struct {
 	// Version is that of the stage; 0 without.
 	Version int
 	Next    *LabLine // the lab that builds on this one
+	Closes  *LabLine // the lab that has to make room when this one is started, or nil
 }
 
-// NewLab builds the model of Lab; sc is nil when there is no stage. Notice is the
-// name of what an action has to say, or "".
-func NewLab(p Page, labs []*content.Lab, slug string, sc *scene.Scene, version int, notice string) (LabModel, error) {
+// LabState is the lab of a visitor as it stands.
+type LabState struct {
+	Slug    string
+	Scene   *scene.Scene // nil when there is no stage
+	Version int
+	Closes  string // slug of the lab that makes room when this one starts, or ""
+	Notice  string // the name of what an action has to say, or ""
+}
+
+// NewLab builds the model of Lab.
+func NewLab(p Page, labs []*content.Lab, s LabState) (LabModel, error) {
 	t := text{words: p.Words}
-	i := slices.IndexFunc(labs, func(l *content.Lab) bool { return l.Slug == slug })
+	i := slices.IndexFunc(labs, func(l *content.Lab) bool { return l.Slug == s.Slug })
 	said := labs[i].Text[p.Lang()]
 	p.Title, p.Live, p.Timeline = said.Title, true, true
 	p.Description = t.say("lab.page-description", "Title", said.Title)
-	m := LabModel{Page: p, Slug: slug, Text: said, Version: version}
-	if id := "lab-notice." + notice; notice != "" && p.Words.Has(id) {
+	m := LabModel{Page: p, Slug: s.Slug, Text: said, Version: s.Version}
+	if id := "lab-notice." + s.Notice; s.Notice != "" && p.Words.Has(id) {
 		m.Notice = t.say(id)
 	}
 	if i+1 < len(labs) {
 		m.Next = &LabLine{Slug: labs[i+1].Slug, Title: labs[i+1].Text[p.Lang()].Title}
 	}
-	if sc != nil {
-		m.Stage = t.stage(*sc, p.Lang())
+	for _, l := range labs {
+		if l.Slug == s.Closes {
+			m.Closes = &LabLine{Slug: l.Slug, Title: l.Text[p.Lang()].Title}
+		}
+	}
+	if s.Scene != nil {
+		m.Stage = t.stage(*s.Scene, p.Lang())
 	}
 	return m, t.err
 }
