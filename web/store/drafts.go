@@ -11,7 +11,7 @@ import (
 )
 
 // What is kept of the drafts of one browser and exercise; beyond it the oldest
-// versions go.
+// versions go, those that were saved by themselves first.
 const (
 	MaxDraftVersions = 200
 	MaxDraftBytes    = 4 << 20
@@ -29,6 +29,7 @@ type DraftInfo struct {
 	Version int64
 	Size    int64 // bytes
 	SavedAt time.Time
+	Auto    bool // it was saved by itself while somebody typed
 }
 
 // NewDraft is a text to be saved. Base is the version that its author started
@@ -37,6 +38,7 @@ type NewDraft struct {
 	Exercise string
 	Base     int64
 	Files    []File
+	Auto     bool // the editor saves by itself
 }
 
 // ConflictError says that another tab saved a version that the author of the
@@ -72,7 +74,7 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	case err != nil:
 		return 0, err
 	case SourceHash(newest.Files) == SourceHash(d.Files):
-		return newest.Version, nil
+		return newest.Version, keep(ctx, q, id, d, newest.Version)
 	case newest.Version > d.Base:
 		return 0, &ConflictError{Newest: newest}
 	}
@@ -83,16 +85,27 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	version = newest.Version + 1
 	if err := q.AddDraft(ctx, db.AddDraftParams{
 		BrowserID: id, Exercise: d.Exercise, Version: version,
-		Files: files, Size: size(d.Files), CreatedAt: now.UnixMilli(),
+		Files: files, Size: size(d.Files), CreatedAt: now.UnixMilli(), Auto: d.Auto,
 	}); err != nil {
 		return 0, fmt.Errorf("save draft: %w", err)
 	}
 	if _, err := q.ThinDrafts(ctx, db.ThinDraftsParams{
-		BrowserID: id, Exercise: d.Exercise, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes,
+		BrowserID: id, Exercise: d.Exercise, Newest: version, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes,
 	}); err != nil {
 		return 0, fmt.Errorf("thin drafts: %w", err)
 	}
 	return version, nil
+}
+
+// keep notes that a person has saved what the editor had saved before.
+func keep(ctx context.Context, q *db.Queries, id int64, d NewDraft, version int64) error {
+	if d.Auto {
+		return nil
+	}
+	if err := q.KeepDraft(ctx, db.KeepDraftParams{BrowserID: id, Exercise: d.Exercise, Version: version}); err != nil {
+		return fmt.Errorf("keep draft: %w", err)
+	}
+	return nil
 }
 
 // NewestDraft returns the newest version, or ErrNotFound.
@@ -127,7 +140,7 @@ func (s *Store) Drafts(ctx context.Context, b Browser, exercise string, limit in
 	}
 	list := make([]DraftInfo, 0, len(rows))
 	for _, r := range rows {
-		list = append(list, DraftInfo{Version: r.Version, Size: r.Size, SavedAt: time.UnixMilli(r.CreatedAt)})
+		list = append(list, DraftInfo{Version: r.Version, Size: r.Size, SavedAt: time.UnixMilli(r.CreatedAt), Auto: r.Auto})
 	}
 	return list, nil
 }

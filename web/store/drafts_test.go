@@ -116,6 +116,34 @@ func TestSaveDraft(t *testing.T) {
 			}
 		})
 
+		t.Run("WhatWasSavedByItselfGoesFirst", func(t *testing.T) {
+			const another = "core/redis-gap"
+			saveTo := func(v int64, text string, auto bool) {
+				t.Helper()
+				got, err := b.st.SaveDraft(t.Context(), b.browser, store.NewDraft{Exercise: another, Base: v, Files: files(text), Auto: auto}, time.UnixMilli(1000))
+				if err != nil || got > v+1 {
+					t.Fatalf("saved version %d, err %v", got, err)
+				}
+			}
+			saveTo(0, "mine", false)
+			saveTo(1, "saved by itself, then wanted", true)
+			saveTo(2, "saved by itself, then wanted", false)
+			for v := int64(2); v < store.MaxDraftVersions+5; v++ {
+				saveTo(v, fmt.Sprint("text ", v), true)
+			}
+			list, err := b.st.Drafts(t.Context(), b.browser, another, 1000)
+			if err != nil || len(list) != store.MaxDraftVersions {
+				t.Fatalf("%d versions, err %v", len(list), err)
+			}
+			if list[0].Version != store.MaxDraftVersions+5 || !list[0].Auto {
+				t.Errorf("the newest is %+v", list[0])
+			}
+			last := list[len(list)-2:]
+			if last[0].Version != 2 || last[0].Auto || last[1].Version != 1 || last[1].Auto {
+				t.Errorf("the oldest are %+v", last)
+			}
+		})
+
 		t.Run("OldestGoBeyondTheSize", func(t *testing.T) {
 			const each = store.MaxDraftBytes / 3
 			for i := range 4 {

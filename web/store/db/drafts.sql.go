@@ -10,8 +10,8 @@ import (
 )
 
 const addDraft = `-- name: AddDraft :exec
-INSERT INTO drafts (browser_id, exercise, version, files, size, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO drafts (browser_id, exercise, version, files, size, created_at, auto)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type AddDraftParams struct {
@@ -21,6 +21,7 @@ type AddDraftParams struct {
 	Files     string
 	Size      int64
 	CreatedAt int64
+	Auto      bool
 }
 
 func (q *Queries) AddDraft(ctx context.Context, arg AddDraftParams) error {
@@ -31,12 +32,13 @@ func (q *Queries) AddDraft(ctx context.Context, arg AddDraftParams) error {
 		arg.Files,
 		arg.Size,
 		arg.CreatedAt,
+		arg.Auto,
 	)
 	return err
 }
 
 const getDraft = `-- name: GetDraft :one
-SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = $1 AND d.exercise = $2 AND d.version = $3
 `
 
@@ -56,12 +58,29 @@ func (q *Queries) GetDraft(ctx context.Context, arg GetDraftParams) (Draft, erro
 		&i.Files,
 		&i.Size,
 		&i.CreatedAt,
+		&i.Auto,
 	)
 	return i, err
 }
 
+const keepDraft = `-- name: KeepDraft :exec
+UPDATE drafts SET auto = FALSE WHERE browser_id = $1 AND exercise = $2 AND version = $3
+`
+
+type KeepDraftParams struct {
+	BrowserID int64
+	Exercise  string
+	Version   int64
+}
+
+// KeepDraft makes a version that was saved by itself one that a person wants.
+func (q *Queries) KeepDraft(ctx context.Context, arg KeepDraftParams) error {
+	_, err := q.db.ExecContext(ctx, keepDraft, arg.BrowserID, arg.Exercise, arg.Version)
+	return err
+}
+
 const listDrafts = `-- name: ListDrafts :many
-SELECT d.version, d.size, d.created_at FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.version, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = $1 AND d.exercise = $2
 ORDER BY d.version DESC LIMIT $3
 `
@@ -76,6 +95,7 @@ type ListDraftsRow struct {
 	Version   int64
 	Size      int64
 	CreatedAt int64
+	Auto      bool
 }
 
 func (q *Queries) ListDrafts(ctx context.Context, arg ListDraftsParams) ([]ListDraftsRow, error) {
@@ -87,7 +107,12 @@ func (q *Queries) ListDrafts(ctx context.Context, arg ListDraftsParams) ([]ListD
 	items := []ListDraftsRow{}
 	for rows.Next() {
 		var i ListDraftsRow
-		if err := rows.Scan(&i.Version, &i.Size, &i.CreatedAt); err != nil {
+		if err := rows.Scan(
+			&i.Version,
+			&i.Size,
+			&i.CreatedAt,
+			&i.Auto,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -102,7 +127,7 @@ func (q *Queries) ListDrafts(ctx context.Context, arg ListDraftsParams) ([]ListD
 }
 
 const newestDraft = `-- name: NewestDraft :one
-SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = $1 AND d.exercise = $2
 ORDER BY d.version DESC LIMIT 1
 `
@@ -122,6 +147,7 @@ func (q *Queries) NewestDraft(ctx context.Context, arg NewestDraftParams) (Draft
 		&i.Files,
 		&i.Size,
 		&i.CreatedAt,
+		&i.Auto,
 	)
 	return i, err
 }
@@ -131,25 +157,29 @@ DELETE FROM drafts
 WHERE drafts.browser_id = $1 AND drafts.exercise = $2 AND drafts.version IN (
   SELECT k.version FROM (
     SELECT d.version,
-      ROW_NUMBER() OVER (ORDER BY d.version DESC) AS place,
-      SUM(d.size) OVER (ORDER BY d.version DESC) AS total
+      ROW_NUMBER() OVER (ORDER BY d.auto AND d.version <> CAST($3 AS BIGINT), d.version DESC) AS place,
+      SUM(d.size) OVER (ORDER BY d.auto AND d.version <> CAST($3 AS BIGINT), d.version DESC) AS total
     FROM drafts d WHERE d.browser_id = $1 AND d.exercise = $2
-  ) k WHERE k.place > CAST($3 AS BIGINT) OR k.total > CAST($4 AS BIGINT)
+  ) k WHERE k.place > CAST($4 AS BIGINT) OR k.total > CAST($5 AS BIGINT)
 )
 `
 
 type ThinDraftsParams struct {
 	BrowserID   int64
 	Exercise    string
+	Newest      int64
 	MaxVersions int64
 	MaxBytes    int64
 }
 
-// ThinDrafts deletes the oldest versions beyond a number and a size in bytes.
+// ThinDrafts deletes versions beyond a number and a size in bytes: first the oldest
+// of those that were saved by themselves, then the oldest of the others. The
+// newest one always stays.
 func (q *Queries) ThinDrafts(ctx context.Context, arg ThinDraftsParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, thinDrafts,
 		arg.BrowserID,
 		arg.Exercise,
+		arg.Newest,
 		arg.MaxVersions,
 		arg.MaxBytes,
 	)

@@ -22,6 +22,7 @@ type Draft struct {
 	Files     string
 	Size      int64
 	CreatedAt int64
+	Auto      bool
 }
 
 type Submission struct {

@@ -1,6 +1,10 @@
 -- name: AddDraft :exec
-INSERT INTO drafts (browser_id, exercise, version, files, size, created_at)
-VALUES (@browser_id, @exercise, @version, @files, @size, @created_at);
+INSERT INTO drafts (browser_id, exercise, version, files, size, created_at, auto)
+VALUES (@browser_id, @exercise, @version, @files, @size, @created_at, @auto);
+
+-- name: KeepDraft :exec
+-- KeepDraft makes a version that was saved by itself one that a person wants.
+UPDATE drafts SET auto = FALSE WHERE browser_id = @browser_id AND exercise = @exercise AND version = @version;
 
 -- name: NewestDraft :one
 SELECT d.* FROM drafts d JOIN browsers b ON b.id = d.browser_id
@@ -12,18 +16,20 @@ SELECT d.* FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = @token_hash AND d.exercise = @exercise AND d.version = @version;
 
 -- name: ListDrafts :many
-SELECT d.version, d.size, d.created_at FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.version, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = @token_hash AND d.exercise = @exercise
 ORDER BY d.version DESC LIMIT @max_rows;
 
 -- name: ThinDrafts :execrows
--- ThinDrafts deletes the oldest versions beyond a number and a size in bytes.
+-- ThinDrafts deletes versions beyond a number and a size in bytes: first the oldest
+-- of those that were saved by themselves, then the oldest of the others. The
+-- newest one always stays.
 DELETE FROM drafts
 WHERE drafts.browser_id = @browser_id AND drafts.exercise = @exercise AND drafts.version IN (
   SELECT k.version FROM (
     SELECT d.version,
-      ROW_NUMBER() OVER (ORDER BY d.version DESC) AS place,
-      SUM(d.size) OVER (ORDER BY d.version DESC) AS total
+      ROW_NUMBER() OVER (ORDER BY d.auto AND d.version <> CAST(@newest AS BIGINT), d.version DESC) AS place,
+      SUM(d.size) OVER (ORDER BY d.auto AND d.version <> CAST(@newest AS BIGINT), d.version DESC) AS total
     FROM drafts d WHERE d.browser_id = @browser_id AND d.exercise = @exercise
   ) k WHERE k.place > CAST(@max_versions AS BIGINT) OR k.total > CAST(@max_bytes AS BIGINT)
 );
