@@ -30,12 +30,14 @@ type Submission struct {
 	Base            int64 // the draft version that the text started from
 	Files           []store.File
 	Seed            int64
+	// Sample says that the text comes with the exercise: it is nobody's draft.
+	Sample bool
 }
 
 // Answer says what became of a submission.
 type Answer string
 
-// The answers. The draft is saved with each of them.
+// The answers. The draft is saved with each of them, but for a sample.
 const (
 	Created   Answer = "created"    // stored, and waits for the grader
 	Stored    Answer = "stored"     // the same source has a verdict
@@ -61,9 +63,11 @@ func (q *Queue) Submit(ctx context.Context, s Submission) (r Receipt, err error)
 		if err != nil {
 			return err
 		}
-		draft := store.NewDraft{Exercise: s.Exercise, Base: s.Base, Files: s.Files}
-		if _, err := store.SaveDraftTx(ctx, queries, s.Browser, browser, draft, now); err != nil {
-			return err
+		if !s.Sample {
+			draft := store.NewDraft{Exercise: s.Exercise, Base: s.Base, Files: s.Files}
+			if _, err := store.SaveDraftTx(ctx, queries, s.Browser, browser, draft, now); err != nil {
+				return err
+			}
 		}
 		in := intake{Submission: s, q: q, tx: tx, queries: queries, browser: browser, now: now}
 		r, err = in.take(ctx)

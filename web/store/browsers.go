@@ -55,3 +55,23 @@ func (s *Store) ForgetBrowsers(ctx context.Context, before time.Time) (int64, er
 	}
 	return n, nil
 }
+
+// Job is a submission whose grading the queue knows.
+type Job struct{ Submission, ID int64 }
+
+// ForgetTx deletes a browser with everything that it wrote, inside a transaction,
+// and returns the jobs that were for it: those are the queue's to delete.
+func ForgetTx(ctx context.Context, q *db.Queries, b Browser) ([]Job, error) {
+	rows, err := q.ListJobsOfBrowser(ctx, string(b))
+	if err != nil {
+		return nil, fmt.Errorf("forget browser: %w", err)
+	}
+	jobs := make([]Job, 0, len(rows))
+	for _, r := range rows {
+		jobs = append(jobs, Job{Submission: r.ID, ID: r.JobID})
+	}
+	if err := q.DeleteBrowser(ctx, string(b)); err != nil {
+		return nil, fmt.Errorf("forget browser: %w", err)
+	}
+	return jobs, nil
+}

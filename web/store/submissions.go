@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -95,21 +96,31 @@ func (s *Store) WaitingBefore(ctx context.Context, id int64) (int, error) {
 	return int(n), nil
 }
 
-// FinishTx stores a verdict, unless the submission has one. It reports whether
-// it did.
+// FinishTx stores a verdict, unless the submission has one, and what it says about
+// the browser's practice. It reports whether it did.
 func FinishTx(ctx context.Context, q *db.Queries, id int64, v verdict.Verdict, now time.Time) (bool, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return false, fmt.Errorf("encode verdict: %w", err)
 	}
-	n, err := q.FinishSubmission(ctx, db.FinishSubmissionParams{
+	// Before the submission: who forgets a browser locks the two in this order.
+	if err := q.LockBrowserOf(ctx, id); err != nil {
+		return false, fmt.Errorf("store verdict of submission %d: %w", id, err)
+	}
+	sub, err := q.FinishSubmission(ctx, db.FinishSubmissionParams{
 		ID: id, Outcome: string(v.Outcome), Verdict: string(text), ExerciseVersion: v.ExerciseVersion,
 		Engine: v.Engine, FinishedAt: sql.NullInt64{Int64: now.UnixMilli(), Valid: true},
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		err = notePractice(ctx, q, sub, v, now)
+	}
 	if err != nil {
 		return false, fmt.Errorf("store verdict of submission %d: %w", id, err)
 	}
-	return n == 1, nil
+	return true, nil
 }
 
 // DecodeVerdict reads the column "verdict".

@@ -36,6 +36,18 @@ func (q *Queries) DeleteBrowsersUnseen(ctx context.Context, before int64) (int64
 	return result.RowsAffected()
 }
 
+const lockBrowserOf = `-- name: LockBrowserOf :exec
+UPDATE browsers SET seen_at = browsers.seen_at
+WHERE browsers.id = (SELECT s.browser_id FROM submissions s WHERE s.id = $1)
+`
+
+// LockBrowserOf makes the transactions of one browser follow each other, as
+// TouchBrowser does, without saying that it was there.
+func (q *Queries) LockBrowserOf(ctx context.Context, submissionID int64) error {
+	_, err := q.db.ExecContext(ctx, lockBrowserOf, submissionID)
+	return err
+}
+
 const touchBrowser = `-- name: TouchBrowser :one
 INSERT INTO browsers (token_hash, created_at, seen_at) VALUES ($1, $2, $2)
 ON CONFLICT (token_hash) DO UPDATE SET seen_at = excluded.seen_at

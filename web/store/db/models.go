@@ -15,6 +15,18 @@ type Browser struct {
 	SeenAt    int64
 }
 
+type Card struct {
+	BrowserID  int64
+	Card       string
+	Stability  float64
+	Difficulty float64
+	Reps       int64
+	Lapses     int64
+	CreatedAt  int64
+	ReviewedAt int64
+	DueAt      int64
+}
+
 type Draft struct {
 	BrowserID int64
 	Exercise  string
@@ -23,6 +35,31 @@ type Draft struct {
 	Size      int64
 	CreatedAt int64
 	Auto      bool
+}
+
+type Mistake struct {
+	BrowserID int64
+	Exercise  string
+	Kind      string
+	Times     int64
+	LastAt    int64
+}
+
+type Practised struct {
+	BrowserID int64
+	Exercise  string
+	TriedAt   int64
+	PassedAt  sql.NullInt64
+}
+
+type Prediction struct {
+	BrowserID  int64
+	Exercise   string
+	Guess      string
+	SourceHash string
+	MadeAt     int64
+	Came       string
+	CameAt     sql.NullInt64
 }
 
 type Submission struct {

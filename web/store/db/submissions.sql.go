@@ -160,11 +160,12 @@ func (q *Queries) FindSource(ctx context.Context, arg FindSourceParams) (FindSou
 	return i, err
 }
 
-const finishSubmission = `-- name: FinishSubmission :execrows
+const finishSubmission = `-- name: FinishSubmission :one
 UPDATE submissions
 SET state = 'graded', outcome = $1, verdict = $2, exercise_version = $3,
   engine = $4, finished_at = $5
 WHERE id = $6 AND state = 'queued'
+RETURNING browser_id, exercise, source_hash
 `
 
 type FinishSubmissionParams struct {
@@ -176,10 +177,16 @@ type FinishSubmissionParams struct {
 	ID              int64
 }
 
+type FinishSubmissionRow struct {
+	BrowserID  int64
+	Exercise   string
+	SourceHash string
+}
+
 // FinishSubmission stores a verdict once: a grading may run twice, and only the
 // first result is kept. The version and the engine are those that judged.
-func (q *Queries) FinishSubmission(ctx context.Context, arg FinishSubmissionParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, finishSubmission,
+func (q *Queries) FinishSubmission(ctx context.Context, arg FinishSubmissionParams) (FinishSubmissionRow, error) {
+	row := q.db.QueryRowContext(ctx, finishSubmission,
 		arg.Outcome,
 		arg.Verdict,
 		arg.ExerciseVersion,
@@ -187,10 +194,9 @@ func (q *Queries) FinishSubmission(ctx context.Context, arg FinishSubmissionPara
 		arg.FinishedAt,
 		arg.ID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	var i FinishSubmissionRow
+	err := row.Scan(&i.BrowserID, &i.Exercise, &i.SourceHash)
+	return i, err
 }
 
 const getOwnSubmission = `-- name: GetOwnSubmission :one

@@ -14,3 +14,9 @@ WHERE seen_at < @before
 
 -- name: BrowserExists :one
 SELECT EXISTS (SELECT 1 FROM browsers WHERE token_hash = @token_hash);
+
+-- name: LockBrowserOf :exec
+-- LockBrowserOf makes the transactions of one browser follow each other, as
+-- TouchBrowser does, without saying that it was there.
+UPDATE browsers SET seen_at = browsers.seen_at
+WHERE browsers.id = (SELECT s.browser_id FROM submissions s WHERE s.id = @submission_id);

@@ -43,13 +43,14 @@ SELECT count(*) FROM submissions WHERE state = 'queued' AND started_at IS NULL A
 -- name: StartSubmission :execrows
 UPDATE submissions SET attempt = @attempt, started_at = @started_at WHERE id = @id AND state = 'queued';
 
--- name: FinishSubmission :execrows
+-- name: FinishSubmission :one
 -- FinishSubmission stores a verdict once: a grading may run twice, and only the
 -- first result is kept. The version and the engine are those that judged.
 UPDATE submissions
 SET state = 'graded', outcome = @outcome, verdict = @verdict, exercise_version = @exercise_version,
   engine = @engine, finished_at = @finished_at
-WHERE id = @id AND state = 'queued';
+WHERE id = @id AND state = 'queued'
+RETURNING browser_id, exercise, source_hash;
 
 -- name: ThinSubmissions :execrows
 -- ThinSubmissions deletes the oldest graded submissions of a browser beyond a number.
