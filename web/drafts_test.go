@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -75,6 +76,59 @@ func TestDrafts(t *testing.T) {
 			holds(t, v.get(t, exercisePage, http.StatusOK), "2", "from the other tab\n")
 		})
 	}
+
+	t.Run("EditorSavesByItself", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		auto := func(base int, text string, want int) draftAnswer {
+			t.Helper()
+			values := form(base, text)
+			values.Set("auto", "1")
+			a := v.do(t, "POST", exercisePage+"/drafts", strings.NewReader(values.Encode()),
+				http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"application/json"}})
+			var said draftAnswer
+			if err := json.Unmarshal([]byte(a.body), &said); err != nil || a.status != want {
+				t.Fatalf("status %d, %q, err %v", a.status, a.body, err)
+			}
+			return said
+		}
+		if said := auto(0, "one\n", 200); said.Version != 1 || !strings.HasPrefix(said.State, "Draft version 1, saved ") || said.Problem != "" {
+			t.Errorf("said %+v", said)
+		}
+		auto(1, "two\n", 200)
+		if said := auto(1, "from another tab\n", 409); said.Version != 0 || !strings.HasPrefix(said.Problem, "Another tab has saved version 2 (") {
+			t.Errorf("said %+v", said)
+		}
+		if said := auto(2, strings.Repeat("x", maxSource), 413); !strings.Contains(said.Problem, "at most") {
+			t.Errorf("said %+v", said)
+		}
+		holds(t, v.get(t, exercisePage, http.StatusOK), "2", "two\n")
+		saved(t, v.post(t, exercisePage+"/drafts", form(2, "two\n")), "unchanged") // but wanted now
+		history := v.get(t, exercisePage+"/history", http.StatusOK).body
+		htmlcheck.Page(t, history, htmlcheck.In("section[aria-labelledby=drafts] li:nth-child(2)", htmlcheck.Contains("(saved by itself)")))
+		if n := strings.Count(history, "(saved by itself)"); n != 1 {
+			t.Errorf("%d versions are said to be saved by themselves", n)
+		}
+	})
+
+	t.Run("ResetKeepsWhatWasWritten", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		v := b.visitor(t)
+		saved(t, v.post(t, exercisePage+"/drafts", form(0, "one\n")), "saved")
+		saved(t, v.post(t, exercisePage+"/reset", form(1, "never saved\n")), "reset")
+		holds(t, v.get(t, exercisePage, http.StatusOK), "3", "\npackage handler // starter\n")
+		holds(t, v.get(t, exercisePage+"?version=2", http.StatusOK), "3", "never saved\n")
+		holds(t, v.get(t, exercisePage+"?version=1", http.StatusOK), "3", "one\n")
+		// A page that has not seen the newest version resets nothing.
+		if a := v.post(t, exercisePage+"/reset", form(1, "old page\n")); a.status != http.StatusConflict || !strings.Contains(a.body, "old page") {
+			t.Errorf("status %d", a.status)
+		}
+		if a := v.post(t, exercisePage+"/reset", form(3, strings.Repeat("x", maxSource))); a.status != http.StatusRequestEntityTooLarge {
+			t.Errorf("status %d", a.status)
+		}
+	})
 
 	t.Run("SecondSubmissionWhileOneRuns", func(t *testing.T) {
 		t.Parallel()

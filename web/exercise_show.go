@@ -94,7 +94,7 @@ func (s *Server) olderForm(c echo.Context, e *exercises.Exercise, newest, versio
 // formNotice says what the form did that led here.
 func (s *Server) formNotice(c echo.Context) (string, error) {
 	switch notice := c.QueryParam("notice"); notice {
-	case "saved", "unchanged":
+	case "saved", "unchanged", "reset":
 		return s.page(c).Words.Text("notice." + notice)
 	default:
 		return "", nil

@@ -78,8 +78,8 @@ func network(address string) string {
 
 // limitPosts counts forms by the address from the server's IPExtractor, which a
 // client cannot forge.
-func (s *Server) limitPosts() echo.MiddlewareFunc {
-	l := newLimiter(s.cfg.PostsPerMinute, time.Minute, s.cfg.Now)
+func (s *Server) limitPosts(perMinute int) echo.MiddlewareFunc {
+	l := newLimiter(perMinute, time.Minute, s.cfg.Now)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if !l.allow(c.RealIP()) {

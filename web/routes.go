@@ -54,8 +54,11 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/exercises/:pack/:slug/watch/:wrong", s.watchShow)
 	get(site, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
-	posts := s.limitPosts()
-	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, posts)
+	get(site, "/exercises/:pack/:slug/reset", s.exerciseReturn)
+	get(site, "/exercises/:pack/:slug/history", s.historyShow)
+	posts, drafts := s.limitPosts(s.cfg.PostsPerMinute), s.limitPosts(s.cfg.DraftsPerMinute)
+	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts)
+	site.POST("/exercises/:pack/:slug/reset", s.draftReset, drafts)
 	site.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)
 
 	get(site, "/search", s.searchShow)

@@ -55,8 +55,11 @@ type Config struct {
 	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
 	// a private address writes it. Without it the header is ignored.
 	TrustProxy bool
-	// PostsPerMinute bounds the forms from one address; 30.
+	// PostsPerMinute bounds the submissions from one address; 30.
 	PostsPerMinute int
+	// DraftsPerMinute bounds the drafts from one address, most of which the editor
+	// saves by itself, at most 12 a minute for each person who types; 240.
+	DraftsPerMinute int
 	// NewBrowsersPerHour bounds the browsers of one address that write for the
 	// first time; 60.
 	NewBrowsersPerHour int
@@ -77,6 +80,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.PostsPerMinute = cmp.Or(c.PostsPerMinute, 30)
+	c.DraftsPerMinute = cmp.Or(c.DraftsPerMinute, 240)
 	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
 	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
 	c.LabClicksPerMinute = cmp.Or(c.LabClicksPerMinute, 240)

@@ -11,6 +11,7 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { autosave } from "./autosave.js";
 
 // The colours are those of the stylesheet, which knows both schemes.
 const colours = HighlightStyle.define([
@@ -67,6 +68,7 @@ function diagnosticsOf(list, doc) {
 // and the page's policy needs no exception for them.
 function mount(textarea) {
 	const height = textarea.offsetHeight;
+	const { form } = textarea;
 	const host = document.createElement("div");
 	host.className = "code";
 	host.style.height = `${height}px`; // the size of the textarea: nothing moves
@@ -80,10 +82,14 @@ function mount(textarea) {
 			indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true }), highlightSelectionMatches(), lintGutter(),
 			languages[textarea.dataset.language](), syntaxHighlighting(colours), look,
 			indentUnit.of("\t"), EditorState.tabSize.of(4),
+			EditorState.phrases.of(JSON.parse(form.dataset.phrases || "{}")),
+			keymap.of([{ key: "Mod-s", run: () => form.dispatchEvent(new Event("save")), preventDefault: true }]),
 			keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
 			EditorView.contentAttributes.of({ tabindex: "0", "aria-label": textarea.labels[0].textContent, "aria-description": textarea.dataset.keys }),
 			EditorView.updateListener.of((update) => {
-				if (update.docChanged) textarea.value = update.state.doc.toString();
+				if (!update.docChanged) return;
+				textarea.value = update.state.doc.toString();
+				textarea.dispatchEvent(new Event("input", { bubbles: true }));
 			}),
 		],
 	});
@@ -92,49 +98,11 @@ function mount(textarea) {
 	textarea.labels[0].addEventListener("click", () => view.focus());
 	const diagnostics = diagnosticsOf(textarea.dataset.diagnostics, view.state.doc);
 	if (diagnostics.length > 0) view.dispatch(setDiagnostics(view.state, diagnostics));
-	return { textarea, host, view };
 }
 
-// With more than one file, one is shown at a time; the labels become tabs.
-function makeTabs(editors) {
-	if (editors.length < 2) return;
-	const bar = document.createElement("div");
-	bar.setAttribute("role", "tablist");
-	bar.className = "tabs";
-	const tabs = editors.map(({ textarea, host }, i) => {
-		const label = textarea.labels[0];
-		const tab = document.createElement("button");
-		tab.type = "button";
-		tab.id = `${textarea.id}-tab`;
-		tab.textContent = label.dataset.name;
-		tab.setAttribute("role", "tab");
-		tab.setAttribute("aria-controls", `${textarea.id}-panel`);
-		host.id = `${textarea.id}-panel`;
-		host.setAttribute("role", "tabpanel");
-		host.setAttribute("aria-labelledby", tab.id);
-		label.hidden = true;
-		tab.addEventListener("click", () => select(i));
-		tab.addEventListener("keydown", (event) => {
-			const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: editors.length - 1 }[event.key];
-			if (to === undefined) return;
-			event.preventDefault();
-			select((to + editors.length) % editors.length).focus();
-		});
-		bar.append(tab);
-		return tab;
-	});
-	function select(shown) {
-		editors.forEach(({ host, view }, i) => {
-			host.hidden = i !== shown;
-			tabs[i].setAttribute("aria-selected", String(i === shown));
-			tabs[i].tabIndex = i === shown ? 0 : -1;
-			if (i === shown) view.requestMeasure();
-		});
-		return tabs[shown];
-	}
-	editors[0].textarea.labels[0].before(bar);
-	const broken = editors.findIndex(({ textarea }) => textarea.dataset.diagnostics);
-	select(Math.max(broken, 0));
-}
-
-makeTabs([...document.querySelectorAll("textarea[data-language]")].map(mount));
+const form = document.querySelector("form[data-drafts]");
+if (form) autosave(form); // before the editors: it may bring a text back
+const files = form?.querySelector(".files");
+files?.classList.add("all-shown"); // a file that is not shown has no size to take over
+document.querySelectorAll("textarea[data-language]").forEach(mount);
+files?.classList.remove("all-shown");

@@ -2,12 +2,14 @@ package views
 
 import (
 	"encoding/json"
+	"errors"
 	"path"
 	"strconv"
 	"strings"
 	"time"
 
 	"redeliver/exercises"
+	"redeliver/web/views/locale"
 )
 
 // ExerciseModel is the model of Exercise.
@@ -78,6 +80,7 @@ func (f FileModel) diagnosticsJSON() (string, error) {
 type DraftLine struct {
 	Version int64
 	At      time.Time
+	Auto    bool // the editor saved it by itself
 }
 
 // NewExercise builds the model of Exercise around a form.
@@ -97,6 +100,40 @@ func FieldOf(file string) string { return "file." + file }
 
 // BaseField is the name of the form field with FormModel.Base.
 const BaseField = "base"
+
+// shown is the file that is shown at first: one with something to see.
+func (m FormModel) shown() int {
+	for i, f := range m.Files {
+		if len(f.Diagnostics) > 0 || f.HasOther && f.Other != f.Content {
+			return i
+		}
+	}
+	return 0
+}
+
+// phrasesJSON is what the editor says in its own panels, as it knows the words in
+// English, or "" in English.
+func phrasesJSON(p Page) (string, error) {
+	if p.Lang() == locale.Default {
+		return "", nil
+	}
+	t := text{words: p.Words}
+	phrases := map[string]string{}
+	for phrase, id := range editorPhrases {
+		phrases[phrase] = t.say("editor." + id)
+	}
+	b, err := json.Marshal(phrases)
+	return string(b), errors.Join(t.err, err)
+}
+
+// editorPhrases are the words of the editor's panels with the ids of their
+// translations.
+var editorPhrases = map[string]string{
+	"Find": "find", "Replace": "replace-with", "next": "next", "previous": "previous", "all": "all", "match case": "match-case",
+	"by word": "by-word", "regexp": "regexp", "replace": "replace", "replace all": "replace-all", "close": "close",
+	"current match": "current-match", "on line": "on-line", "replaced match on line $": "replaced-match",
+	"replaced $ matches": "replaced-matches", "Go to line": "go-to-line", "go": "go", "Diagnostics": "diagnostics", "No diagnostics": "no-diagnostics",
+}
 
 func fieldID(i int) string { return "file-" + strconv.Itoa(i) }
 

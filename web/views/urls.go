@@ -56,6 +56,25 @@ func SubmitURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name)
 // DraftsURL is where the form of an exercise posts a draft to.
 func DraftsURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/drafts" }
 
+// ResetURL is where the form of an exercise posts to for the starter.
+func ResetURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/reset" }
+
+// HistoryURL is the page of what was written for an exercise, with what changed
+// between two texts that HistoryRef names; for "" the page chooses.
+func HistoryURL(lang, name, from, to string) templ.SafeURL {
+	u := ExerciseURL(lang, name) + "/history"
+	query := url.Values{}
+	for key, ref := range map[string]string{"from": from, "to": to} {
+		if ref != "" {
+			query.Set(key, ref)
+		}
+	}
+	if len(query) == 0 {
+		return u
+	}
+	return u + templ.SafeURL("?"+query.Encode())
+}
+
 // SubmissionURL is the page of a submission.
 func SubmissionURL(lang, publicID string) templ.SafeURL {
 	return HomeURL(lang) + templ.SafeURL("submissions/"+url.PathEscape(publicID))
