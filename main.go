@@ -200,7 +200,7 @@ func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) (err erro
 	catalog := exercises.Open(exercises.Builtin(), s.packs)
 	exercise, ok := catalog.Exercise(g.Exercise)
 	if !ok {
-		return usageError{noExercise(catalog, g.Exercise)}
+		return usageError{noExercise(ctx, catalog, g.Exercise)}
 	}
 	files, err := readSubmission(g.Paths)
 	if err != nil {
@@ -293,12 +293,13 @@ func prepare(ctx context.Context, c *build.Compiler, out io.Writer) error {
 	return nil
 }
 
-func noExercise(c *exercises.Catalog, name string) error {
+func noExercise(ctx context.Context, c *exercises.Catalog, name string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "there is no exercise %q; there are:", name)
 	for _, e := range c.Public() {
 		text.WriteString(" " + e.Name())
 	}
+	c.Verify(ctx) // the pack that has it may be the broken one
 	for _, p := range c.Problems() {
 		text.WriteString("\n" + p.String())
 	}

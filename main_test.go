@@ -281,7 +281,7 @@ func TestWorkerOnAnotherMachine(t *testing.T) {
 func TestThirdPartyPacks(t *testing.T) {
 	t.Parallel()
 	dir, data := t.TempDir(), t.TempDir()
-	for _, id := range []string{"tea-house", "broken", "secret"} {
+	for _, id := range []string{"tea-house", "broken", "hollow", "secret"} {
 		if err := packcheck.New(filepath.Join(dir, id), id); err != nil {
 			t.Fatal(err)
 		}
@@ -305,13 +305,21 @@ func TestThirdPartyPacks(t *testing.T) {
 	if err := os.Symlink(compilerCache(t), filepath.Join(data, "build")); err != nil {
 		t.Fatal(err)
 	}
-	s := startServer(t, data, dir)
+	// What no list shows is found while the server runs: it starts without.
+	if err := os.Remove(filepath.Join(dir, "hollow/grant-once/schema.sql")); err != nil {
+		t.Fatal(err)
+	}
+	verified := regexp.MustCompile(listening.String() + `(?s:.*)hollow/grant-once/schema.sql: The file is missing`)
+	s := start(t, verified, []string{"REDELIVER_PACKS=" + dir}, "serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "1")
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := &visitor{Client: http.Client{Jar: jar}}
-	for _, path := range []string{"/en", "/en/exercises/tea-house/grant-once", "/ru/exercises/tea-house/grant-once", "/en/exercises/secret/grant-once", "/en/exercises/broken/grant-once"} {
+	for _, path := range []string{
+		"/en", "/en/exercises/tea-house/grant-once", "/ru/exercises/tea-house/grant-once", "/en/exercises/secret/grant-once",
+		"/en/exercises/broken/grant-once", "/en/exercises/hollow/grant-once",
+	} {
 		page, err := v.get(t.Context(), s.base+path)
 		if err != nil {
 			t.Fatal(err)
@@ -320,6 +328,9 @@ func TestThirdPartyPacks(t *testing.T) {
 			if strings.Contains(page, hostile) {
 				t.Errorf("%s holds %q", path, hostile)
 			}
+		}
+		if strings.Contains(page, "/hollow/") && path == "/en" {
+			t.Error("a pack that turned out to be broken is listed")
 		}
 		if shown := strings.Contains(page, "Grant &lt;script&gt;points"); shown != (path == "/en" || strings.Contains(path, "tea-house")) {
 			t.Errorf("%s: the exercise is shown: %v", path, shown)

@@ -74,9 +74,7 @@ func (f siteFlags) open(ctx context.Context, s *streams, workers int) (_ *site, 
 		return nil, fmt.Errorf("clear the working folder: %w", err)
 	}
 	p.catalog = exercises.Open(exercises.Builtin(), s.packs)
-	for _, problem := range p.catalog.Problems() {
-		p.log.Warn("a pack has a problem and is left out", slog.String("problem", problem.String()))
-	}
+	p.logProblems(p.catalog.Problems())
 	if p.store, err = store.Open(ctx, cmp.Or(f.Database, f.sqlite())); err != nil {
 		return nil, err
 	}
@@ -93,6 +91,12 @@ func (f siteFlags) open(ctx context.Context, s *streams, workers int) (_ *site, 
 	return p, err
 }
 
+func (p *site) logProblems(problems exercises.Problems) {
+	for _, problem := range problems {
+		p.log.Warn("a pack has a problem and is left out", slog.String("problem", problem.String()))
+	}
+}
+
 // close undoes open, last things first.
 func (p *site) close() error {
 	var errs []error
@@ -102,12 +106,14 @@ func (p *site) close() error {
 	return errors.Join(errs...)
 }
 
-// run grades while serve runs, and prepares the compiler beside it. At the end
+// run grades while serve runs, and prepares the compiler and verifies
+// the packs beside it. At the end
 // the pages stop first, then running gradings finish.
 func (p *site) run(ctx context.Context, serve func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var preparing sync.WaitGroup
+	preparing.Go(func() { p.logProblems(p.catalog.Verify(ctx)) })
 	if p.workers > 0 {
 		preparing.Go(func() { prepareForSite(ctx, p.log, p.compiler) })
 	}

@@ -38,14 +38,14 @@ func Phases() []string {
 
 // Signature names the functions that a submission defines and what they are
 // given: the entry, and each service after a plus sign, "handler+kafka".
-func (e *Exercise) Signature() string {
-	return strings.Join(append([]string{e.Entry}, e.Services...), "+")
+func (h *Head) Signature() string {
+	return strings.Join(append([]string{h.Entry}, h.Services...), "+")
 }
 
 // Produces says whether a submission is given a Kafka client to produce with.
-func (e *Exercise) Produces() bool {
-	known, _ := entry(e.Entry)
-	return known.Produces || slices.Contains(e.Services, "kafka")
+func (h *Head) Produces() bool {
+	known, _ := entry(h.Entry)
+	return known.Produces || slices.Contains(h.Services, "kafka")
 }
 
 func entry(name string) (Entry, bool) {

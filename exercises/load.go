@@ -68,10 +68,7 @@ func (l *loader) loadPack() bool {
 	if len(l.problems) > before {
 		return false
 	}
-	*l.pack = Pack{
-		ID: file.ID, UUID: file.UUID, Version: file.Version, Title: file.Title, Licence: file.Licence,
-		Credits: file.Credits, Requires: file.Requires, Languages: file.Languages,
-	}
+	*l.pack = file.pack()
 	if l.has("README.md") {
 		l.take("README.md")
 	}
@@ -87,10 +84,29 @@ func (l *loader) loadPack() bool {
 	return true
 }
 
+// pack is the pack without its exercises.
+func (f packFile) pack() Pack {
+	return Pack{
+		ID: f.ID, UUID: f.UUID, Version: f.Version, Title: f.Title, Licence: f.Licence,
+		Credits: f.Credits, Requires: f.Requires, Languages: f.Languages,
+	}
+}
+
 func (l *loader) checkPack(doc *document, file packFile) {
+	if !l.checkPackHead(doc, file) {
+		return // another format's keys would only give misleading problems
+	}
+	l.checkExerciseList(doc, "exercises", file.Exercises, file.Drafts)
+	l.checkExerciseList(doc, "drafts", file.Drafts, file.Exercises)
+	l.checkFolders(doc, file)
+}
+
+// checkPackHead checks what can be seen without the other files. It is false
+// for another format.
+func (l *loader) checkPackHead(doc *document, file packFile) bool {
 	if file.FormatVersion != FormatVersion {
 		l.at(doc, fmt.Sprintf("The format_version must be %d.", FormatVersion), "format_version")
-		return // another format's keys would only give misleading problems
+		return false
 	}
 	l.checkIdentity(doc, file.ID, file.UUID, file.Version)
 	if file.Licence == "" {
@@ -104,9 +120,7 @@ func (l *loader) checkPack(doc *document, file packFile) {
 	if l.checkLanguages(doc, file.Languages) {
 		l.checkWords(doc, file.Languages, file.Title, "title")
 	}
-	l.checkExerciseList(doc, "exercises", file.Exercises, file.Drafts)
-	l.checkExerciseList(doc, "drafts", file.Drafts, file.Exercises)
-	l.checkFolders(doc, file)
+	return true
 }
 
 // checkIdentity checks what packs and exercises have in common.

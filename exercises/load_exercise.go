@@ -71,7 +71,7 @@ func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 	if l.has(slug + "/README.md") {
 		l.take(slug + "/README.md")
 	}
-	exercise := &Exercise{Pack: l.pack.ID, Slug: slug}
+	exercise := &Exercise{Head: Head{Pack: l.pack.ID, Slug: slug}}
 	if l.has(slug + "/" + FeedbackFile) {
 		feedback, _ := l.take(slug + "/" + FeedbackFile)
 		exercise.Feedback = string(feedback)
@@ -117,16 +117,24 @@ func (l *loader) loadManifest(exercise *Exercise, events Events) bool {
 	return len(l.problems) == before
 }
 
-func fillExercise(exercise *Exercise, file exerciseFile, events Events) {
-	exercise.UUID, exercise.Version, exercise.Title = file.UUID, file.Version, file.Title
-	exercise.Level, exercise.Minutes = file.Level, file.Minutes
-	exercise.Entry, exercise.Services, exercise.Editable = file.Entry, file.Services, file.Editable
-	exercise.Databases = file.Databases
-	if len(exercise.Databases) == 0 {
-		exercise.Databases = []string{"sqlite"}
+// head is what the manifest says about the exercise that a list shows.
+func (f exerciseFile) head(pack string) Head {
+	head := Head{
+		Pack: pack, Slug: f.ID, UUID: f.UUID, Version: f.Version, Title: f.Title, Level: f.Level, Minutes: f.Minutes,
+		Entry: f.Entry, Services: f.Services, Databases: f.Databases, Concepts: f.Concepts,
+		Prerequisites: f.Prerequisites, Questions: f.Questions, Visibility: f.Visibility,
 	}
-	exercise.Concepts, exercise.Prerequisites, exercise.Questions = file.Concepts, file.Prerequisites, file.Questions
-	exercise.Visibility, exercise.Phases, exercise.Rubric = file.Visibility, file.Phases, file.Rubric
+	if len(head.Databases) == 0 {
+		head.Databases = []string{"sqlite"}
+	}
+	return head
+}
+
+func fillExercise(exercise *Exercise, file exerciseFile, events Events) {
+	slug := exercise.Slug // a broken manifest may name another one
+	exercise.Head = file.head(exercise.Pack)
+	exercise.Slug = slug
+	exercise.Editable, exercise.Phases, exercise.Rubric = file.Editable, file.Phases, file.Rubric
 	exercise.Limits = Limits(file.Limits)
 	for _, name := range sortedKeys(file.Histories) {
 		exercise.Histories = append(exercise.Histories, History{Name: name, Table: file.Histories[name].Table, Columns: file.Histories[name].Columns})

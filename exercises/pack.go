@@ -3,6 +3,8 @@
 // It knows no grader and no web.
 package exercises
 
+import "slices"
+
 // Pack is a set of exercises that is installed, versioned and licensed as one.
 type Pack struct {
 	ID        string // "core"; the first part of an exercise's name
@@ -16,14 +18,19 @@ type Pack struct {
 	Exercises []*Exercise // in the order in which the site shows them
 }
 
+func (p *Pack) has(slug string) bool {
+	return slices.ContainsFunc(p.Exercises, func(e *Exercise) bool { return e.Slug == slug })
+}
+
 // File is one file of a submission, a starter or a solution.
 type File struct {
 	Name    string // without a folder: "handler.go"
 	Content []byte
 }
 
-// Exercise is one task.
-type Exercise struct {
+// Head is what a list of exercises says about one of them. It is read when the
+// pack is found; everything else only when the pack is opened.
+type Head struct {
 	Pack    string // id of its pack
 	Slug    string
 	UUID    string
@@ -35,18 +42,24 @@ type Exercise struct {
 	Entry     string   // "handler", "batch", …: see Entries
 	Services  []string // "redis", "gateway", "kafka" beside the database
 	Databases []string // "sqlite", "read-committed"
-	Editable  []string // the file names that a submission may contain
 
 	Title         map[string]string
 	Concepts      []string
 	Prerequisites []string // pack/slug
 	Questions     []string // slugs of the question bank
 	Visibility    string   // "public" or "assigned"
-	Phases        []string // nil: all that the entry supports
-	Limits        Limits
-	Histories     []History // by name
-	Invariants    []Invariant
-	Rubric        []string
+}
+
+// Exercise is one task.
+type Exercise struct {
+	Head
+
+	Editable   []string // the file names that a submission may contain
+	Phases     []string // nil: all that the entry supports
+	Limits     Limits
+	Histories  []History // by name
+	Invariants []Invariant
+	Rubric     []string
 
 	Statement map[string]string   // Markdown by language
 	Hints     map[string][]Hint   // in order
@@ -62,15 +75,15 @@ type Exercise struct {
 
 // Language is the language to show the exercise in to somebody who wants want:
 // that one if its pack speaks it, else English, which every pack does.
-func (e *Exercise) Language(want string) string {
-	if _, ok := e.Title[want]; ok {
+func (h *Head) Language(want string) string {
+	if _, ok := h.Title[want]; ok {
 		return want
 	}
 	return "en"
 }
 
 // Name is "pack/slug", as the command line and addresses use it.
-func (e *Exercise) Name() string { return e.Pack + "/" + e.Slug }
+func (h *Head) Name() string { return h.Pack + "/" + h.Slug }
 
 // Hint is one section of hints.<lang>.md.
 type Hint struct{ Title, Text string }

@@ -43,9 +43,13 @@ type tree struct {
 // readTree reads the folder dir of fsys. Names that begin with a dot are not
 // part of a pack: go:embed leaves them out as well.
 func readTree(fsys fs.FS, dir string) *tree {
-	t := &tree{dir: dir, files: map[string][]byte{}, taken: map[string]bool{}}
+	t := newTree(dir)
 	t.readFolder(fsys, "", 0)
 	return t
+}
+
+func newTree(dir string) *tree {
+	return &tree{dir: dir, files: map[string][]byte{}, taken: map[string]bool{}}
 }
 
 func (t *tree) readFolder(fsys fs.FS, folder string, depth int) {

@@ -50,8 +50,9 @@ func TestEntries(t *testing.T) {
 func entryExercise(signature string) *exercises.Exercise {
 	entry, service, _ := strings.Cut(signature, "+")
 	e := &exercises.Exercise{
-		Pack: "test", Slug: entry, Version: "1.0.0", Entry: entry, Databases: []string{"sqlite"}, Editable: []string{"handler.go"},
-		Schema: "CREATE TABLE seen (n INTEGER NOT NULL, at INTEGER NOT NULL); CREATE TABLE place (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);",
+		Head:     exercises.Head{Pack: "test", Slug: entry, Version: "1.0.0", Entry: entry, Databases: []string{"sqlite"}},
+		Editable: []string{"handler.go"},
+		Schema:   "CREATE TABLE seen (n INTEGER NOT NULL, at INTEGER NOT NULL); CREATE TABLE place (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL);",
 		Events: exercises.Events{
 			Topics: []exercises.Topic{{Name: "in", Partitions: 1}},
 			Fields: []exercises.Field{{Name: "n", Kind: exercises.NumberField, Min: 1, Max: 1000, Step: 1, Distinct: true}},

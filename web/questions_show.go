@@ -27,10 +27,10 @@ func (s *Server) questionShow(c echo.Context) error {
 		return fmt.Errorf("question %q: %w", c.Param("slug"), store.ErrNotFound)
 	}
 	p := s.page(c)
-	var linked []*exercises.Exercise
+	var linked []*exercises.Head
 	for _, name := range q.Exercises {
 		if e, err := s.exercise(name); err == nil {
-			linked = append(linked, e)
+			linked = append(linked, &e.Head)
 		}
 	}
 	m, err := views.NewQuestion(p, s.bank, q, views.ExerciseCards(linked, p.Lang()), func(r content.Run) templ.SafeURL {

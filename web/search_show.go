@@ -9,7 +9,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redeliver/content"
-	"redeliver/exercises"
 	"redeliver/web/search"
 	"redeliver/web/views"
 )
@@ -57,9 +56,10 @@ func hitURL(lang string, h search.Hit) templ.SafeURL {
 	}
 }
 
-// index collects what can be found, once for a process and not for a request: an exercise without a text in a language is
-// found by the words of the text that its page shows.
-func index(public []*exercises.Exercise, bank *content.Bank, languages []string) (*search.Index, error) {
+// index collects what can be found, once for a process and not for a request: an
+// exercise without a text in a language is found by the words of the text that its
+// page shows.
+func index(catalog Catalog, bank *content.Bank, languages []string) (*search.Index, error) {
 	var docs []search.Doc
 	for _, lang := range languages {
 		for _, q := range bank.All() {
@@ -70,7 +70,11 @@ func index(public []*exercises.Exercise, bank *content.Bank, languages []string)
 			}
 			docs = append(docs, search.Doc{Lang: lang, Kind: search.Question, Name: q.Slug, Title: said.Question, Body: strings.Join(body, "\n")})
 		}
-		for _, e := range public {
+		for _, head := range catalog.Public() {
+			e, ok := catalog.Exercise(head.Name())
+			if !ok {
+				continue // its pack was found to be broken just now
+			}
 			spoken := e.Language(lang)
 			docs = append(docs, search.Doc{Lang: lang, Kind: search.Exercise, Name: e.Name(), Title: e.Title[spoken], Body: e.Statement[spoken]})
 		}

@@ -30,7 +30,7 @@ type Catalog interface {
 	// Exercise finds an exercise by its name, pack/slug.
 	Exercise(name string) (*exercises.Exercise, bool)
 	// Public lists the exercises that everybody may see, in order.
-	Public() []*exercises.Exercise
+	Public() []*exercises.Head
 }
 
 // Queue takes submissions; package jobs has the one that grades them.
@@ -133,7 +133,7 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	s := &Server{
 		cfg: cfg, store: st, queue: q, catalog: c, words: words, bank: bank,
 		found: sync.OnceValues(func() (*search.Index, error) {
-			return index(c.Public(), bank, words.Languages())
+			return index(c, bank, words.Languages())
 		}),
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),

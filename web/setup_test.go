@@ -90,10 +90,10 @@ func (c fakeCatalog) Exercise(name string) (*exercises.Exercise, bool) {
 	return nil, false
 }
 
-func (c fakeCatalog) Public() (out []*exercises.Exercise) {
+func (c fakeCatalog) Public() (out []*exercises.Head) {
 	for _, e := range c {
 		if e.Visibility == "public" {
-			out = append(out, e)
+			out = append(out, &e.Head)
 		}
 	}
 	return out
@@ -101,8 +101,10 @@ func (c fakeCatalog) Public() (out []*exercises.Exercise) {
 
 func testCatalog() fakeCatalog {
 	return fakeCatalog{{
-		Pack: "core", Slug: "charge-once", Version: "1.0.0", Level: 1, Entry: "handler", Minutes: 20, Visibility: "public",
-		Title:     map[string]string{"en": "Charge once"},
+		Head: exercises.Head{
+			Pack: "core", Slug: "charge-once", Version: "1.0.0", Level: 1, Entry: "handler", Minutes: 20, Visibility: "public",
+			Title: map[string]string{"en": "Charge once"},
+		},
 		Statement: map[string]string{"en": "Charge **once**.\n\n## Tables\n\n```sql\nCREATE TABLE t (id TEXT)\n```\n\n<script>alert(1)</script>"},
 		Hints:     map[string][]exercises.Hint{"en": {{Title: "A hint & a half", Text: "Look *here*."}}},
 		Starter: []exercises.File{
@@ -110,8 +112,10 @@ func testCatalog() fakeCatalog {
 			{Name: "schema.sql", Content: []byte("-- empty\n")},
 		},
 	}, {
-		Pack: "core", Slug: "secret", Version: "1.0.0", Level: 4, Minutes: 30, Visibility: "assigned",
-		Title:   map[string]string{"en": "A secret task"},
+		Head: exercises.Head{
+			Pack: "core", Slug: "secret", Version: "1.0.0", Level: 4, Minutes: 30, Visibility: "assigned",
+			Title: map[string]string{"en": "A secret task"},
+		},
 		Starter: []exercises.File{{Name: "handler.go"}},
 	}}
 }

@@ -15,11 +15,12 @@ type listCommand struct{}
 // leave packs out. Status 1 says that it would.
 func (listCommand) Run(env *Env, code *int) error {
 	catalog := exercises.Open(exercises.Builtin(), env.Packs)
+	packs := catalog.Packs()
 	problems := catalog.Problems()
 	if len(problems) > 0 {
 		*code = exitFailed
 	}
-	_, err := io.WriteString(env.Out, listing(catalog.Packs(), problems))
+	_, err := io.WriteString(env.Out, listing(packs, problems))
 	return err
 }
 

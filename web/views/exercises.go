@@ -22,7 +22,7 @@ type ExerciseLine struct {
 }
 
 // NewExercises builds the model of Exercises.
-func NewExercises(p Page, list []*exercises.Exercise) (ExercisesModel, error) {
+func NewExercises(p Page, list []*exercises.Head) (ExercisesModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("exercises.title"), t.say("exercises.description")
 	cards := map[string]*ExerciseCard{}

@@ -19,14 +19,14 @@ type ExerciseCard struct {
 }
 
 // NewHome builds the model of Home.
-func NewHome(p Page, list []*exercises.Exercise, submissions []SubmissionLine) (HomeModel, error) {
+func NewHome(p Page, list []*exercises.Head, submissions []SubmissionLine) (HomeModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("home.title"), t.say("site.description")
 	return HomeModel{Page: p, Submissions: submissions, Exercises: ExerciseCards(list, p.Lang())}, t.err
 }
 
 // ExerciseCards lists exercises for a page in a language.
-func ExerciseCards(list []*exercises.Exercise, lang string) []ExerciseCard {
+func ExerciseCards(list []*exercises.Head, lang string) []ExerciseCard {
 	cards := make([]ExerciseCard, 0, len(list))
 	for _, e := range list {
 		spoken := e.Language(lang)
