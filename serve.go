@@ -133,7 +133,7 @@ type serveCommand struct {
 	siteFlags
 	Addr         string `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
 	Workers      int    `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
-	BaseURL      string `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure." env:"REDELIVER_BASE_URL" placeholder:"URL"`
+	BaseURL      string `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
 	Proxy        bool   `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
 	MetricsToken string `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
 }
@@ -147,7 +147,7 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	pages, err := web.New(web.Config{
-		SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
+		BaseURL: strings.TrimRight(c.BaseURL, "/"), SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
 		Metrics: p.figures, MetricsToken: c.MetricsToken,
 	}, p.store, p.queue, p.catalog)
 	if err != nil {

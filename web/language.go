@@ -49,7 +49,11 @@ func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
 
 // page is the beginning of every page's model.
 func (s *Server) page(c echo.Context) views.Page {
-	return views.Page{Words: s.words.Words(s.langOf(c)), Languages: s.languageLinks(c.Request().URL)}
+	lang := s.langOf(c)
+	return views.Page{
+		Words: s.words.Words(lang), Languages: s.languageLinks(c.Request().URL), Base: s.cfg.BaseURL,
+		Card: views.CardURL(views.HomeURL(lang)),
+	}
 }
 
 // languageLinks lead to the address in every language. What was asked is kept,

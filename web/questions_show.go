@@ -22,10 +22,27 @@ func (s *Server) questionsShow(c echo.Context) error {
 }
 
 func (s *Server) questionShow(c echo.Context) error {
+	q, err := s.question(c)
+	if err != nil {
+		return err
+	}
+	m, err := s.questionModel(c, q)
+	if err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.Question(m))
+}
+
+// question finds the question in the address.
+func (s *Server) question(c echo.Context) (*content.Question, error) {
 	q, ok := s.bank.Question(c.Param("slug"))
 	if !ok {
-		return fmt.Errorf("question %q: %w", c.Param("slug"), store.ErrNotFound)
+		return nil, fmt.Errorf("question %q: %w", c.Param("slug"), store.ErrNotFound)
 	}
+	return q, nil
+}
+
+func (s *Server) questionModel(c echo.Context, q *content.Question) (views.QuestionModel, error) {
 	p := s.page(c)
 	var linked []*exercises.Head
 	for _, name := range q.Exercises {
@@ -33,13 +50,9 @@ func (s *Server) questionShow(c echo.Context) error {
 			linked = append(linked, &e.Head)
 		}
 	}
-	m, err := views.NewQuestion(p, s.bank, q, views.ExerciseCards(linked, p.Lang()), func(r content.Run) templ.SafeURL {
+	return views.NewQuestion(p, s.bank, q, views.ExerciseCards(linked, p.Lang()), func(r content.Run) templ.SafeURL {
 		return s.watchURL(p.Lang(), r)
 	})
-	if err != nil {
-		return err
-	}
-	return render(c, http.StatusOK, views.Question(m))
 }
 
 // watchURL is where a claim can be seen to fail, or "" when its exercise is not

@@ -43,13 +43,16 @@ func (s *Server) routes(e *echo.Echo) {
 	site := e.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)
 	get(site, "/", s.homeShow)
+	get(site, "/card.png", s.homeCard)
 
 	get(site, "/questions", s.questionsShow)
 	get(site, "/questions/:slug", s.questionShow)
+	get(site, "/questions/:slug/card.png", s.questionCard)
 	get(site, "/glossary", s.glossaryShow)
 
 	get(site, "/exercises", s.exercisesShow)
 	get(site, "/exercises/:pack/:slug", s.exerciseShow)
+	get(site, "/exercises/:pack/:slug/card.png", s.exerciseCard)
 	get(site, "/exercises/:pack/:slug/watch", s.watchShow)
 	get(site, "/exercises/:pack/:slug/watch/:wrong", s.watchShow)
 	get(site, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
@@ -65,6 +68,7 @@ func (s *Server) routes(e *echo.Echo) {
 
 	get(site, "/labs", s.labsShow)
 	get(site, "/labs/:slug", s.labShow)
+	get(site, "/labs/:slug/card.png", s.labCard)
 	site.POST("/labs/:slug", s.labAct)
 	site.GET("/labs/:slug/events", s.labEvents)
 

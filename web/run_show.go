@@ -43,6 +43,17 @@ func (s *Server) runShow(c echo.Context) error {
 		}
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, b)
 	}
+	m, err := s.runModel(c, r, v, steps)
+	if err != nil {
+		return err
+	}
+	if file == views.PictureFile {
+		return s.sendCard(c, "run "+r.token.String(), func() (views.Card, error) { return views.NewRunCard(m, steps), nil })
+	}
+	return render(c, http.StatusOK, views.Run(m))
+}
+
+func (s *Server) runModel(c echo.Context, r foundRun, v verdict.Verdict, steps []verdict.Step) (views.RunModel, error) {
 	p := s.page(c)
 	state := views.RunState{
 		Token: r.token.String(), Exercise: r.exercise.Name(), Public: r.exercise.Visibility == "public",
@@ -54,16 +65,12 @@ func (s *Server) runShow(c echo.Context) error {
 			state.Files = append(state.Files, views.FileModel{Name: f.Name, Content: string(f.Content)})
 		}
 	}
-	m, err := views.NewRun(p, state)
-	if err != nil {
-		return err
-	}
-	return render(c, http.StatusOK, views.Run(m))
+	return views.NewRun(p, state)
 }
 
 // cutFile takes the ending of a file from an address.
 func cutFile(param string) (token string, file views.RunFile) {
-	for _, f := range []views.RunFile{views.TextFile, views.MermaidFile, views.JSONFile} {
+	for _, f := range []views.RunFile{views.TextFile, views.MermaidFile, views.JSONFile, views.PictureFile} {
 		if token, ok := strings.CutSuffix(param, string(f)); ok {
 			return token, f
 		}

@@ -49,6 +49,10 @@ type Queue interface {
 // Config holds what the operator decides. Zero values mean the defaults that
 // are named here.
 type Config struct {
+	// BaseURL is where browsers reach the site, without a slash at its end:
+	// "https://practice.example". Pages need it for the addresses that others read,
+	// those of their languages and of their pictures; empty: they have none.
+	BaseURL string
 	// SecureCookies is for a site that browsers reach over https: its cookies
 	// are then never sent over http.
 	SecureCookies bool
@@ -67,6 +71,8 @@ type Config struct {
 	RunsPerMinute int
 	// LabClicksPerMinute bounds what one address does in labs; 240.
 	LabClicksPerMinute int
+	// DrawingsPerMinute bounds the pictures that are drawn for one address; 30.
+	DrawingsPerMinute int
 	// MaxStreams bounds the event streams that are open at once; 1000.
 	MaxStreams int
 	// Metrics holds what /metrics shows, the site's own figures among it; nil: a
@@ -84,6 +90,7 @@ func (c Config) withDefaults() Config {
 	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
 	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
 	c.LabClicksPerMinute = cmp.Or(c.LabClicksPerMinute, 240)
+	c.DrawingsPerMinute = cmp.Or(c.DrawingsPerMinute, 30)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
@@ -113,6 +120,8 @@ type Server struct {
 	labClicks   *limiter
 	rooms       *labs.Rooms
 	watched     watched
+	drawings    *limiter
+	cards       cards
 	requests    requests
 	streams     chan struct{} // holds one entry for each open stream
 	closing     chan struct{} // closed when the server begins to stop
@@ -138,6 +147,7 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),
+		drawings:    newLimiter(cfg.DrawingsPerMinute, time.Minute, cfg.Now),
 		labClicks:   newLimiter(cfg.LabClicksPerMinute, time.Minute, cfg.Now),
 		rooms:       labs.New(labs.Config{}),
 		streams:     make(chan struct{}, cfg.MaxStreams),

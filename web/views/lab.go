@@ -70,6 +70,7 @@ func NewLab(p Page, labs []*content.Lab, s LabState) (LabModel, error) {
 	i := slices.IndexFunc(labs, func(l *content.Lab) bool { return l.Slug == s.Slug })
 	said := labs[i].Text[p.Lang()]
 	p.Title, p.Live, p.Timeline = said.Title, true, true
+	p.Card = CardURL(LabURL(p.Lang(), s.Slug))
 	p.Description = t.say("lab.page-description", "Title", said.Title)
 	m := LabModel{Page: p, Slug: s.Slug, Text: said, Version: s.Version}
 	if id := "lab-notice." + s.Notice; s.Notice != "" && p.Words.Has(id) {

@@ -3,6 +3,7 @@
 package views
 
 import (
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -20,6 +21,8 @@ type Page struct {
 	Languages   []LanguageLink // the same page in each language
 	Title       string         // the page's, without the name of the site
 	Description string         // one sentence for search engines
+	Base        string         // scheme and host of the site, or "" if it does not know them
+	Card        templ.SafeURL  // the picture for where a link to the page is shown; "" without
 	Query       string         // what was searched for, in the field of the head
 	Live        bool           // loads event streams
 	Timeline    bool           // loads what makes a timeline walkable
@@ -32,6 +35,23 @@ type LanguageLink struct {
 	Lang string
 	Name string // of the language, in itself
 	URL  templ.SafeURL
+}
+
+// Address is the page in its own language, or "" for an error at an address that is
+// none of ours.
+func (p Page) Address() templ.SafeURL {
+	for _, l := range p.Languages {
+		if l.Lang == p.Lang() {
+			return l.URL
+		}
+	}
+	return ""
+}
+
+// anyLanguage is an address without its language, which leads to the reader's.
+func anyLanguage(u templ.SafeURL) string {
+	_, rest, _ := strings.Cut(strings.TrimPrefix(string(u), "/"), "/")
+	return "/" + rest
 }
 
 // Lang is the language of the page, as it stands in addresses.

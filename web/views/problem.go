@@ -17,6 +17,7 @@ var problemStatuses = [...]int{400, 403, 404, 405, 410, 413, 429, 500, 503}
 func NewProblem(p Page, status int, requestID string, maxBytes int) (ProblemModel, error) {
 	t := text{words: p.Words}
 	id := "problem." + strconv.Itoa(known(status))
+	p.Card = "" // nobody links to an error
 	p.Title, p.Description = t.say(id), t.say("site.description")
 	return ProblemModel{Page: p, Message: t.say(id+"-text", "Max", maxBytes), RequestID: requestID}, t.err
 }

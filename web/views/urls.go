@@ -106,9 +106,15 @@ const (
 	TextFile    RunFile = ".txt"
 	MermaidFile RunFile = ".mmd"
 	JSONFile    RunFile = ".json"
+	PictureFile RunFile = ".png"
 )
 
 // RunFileURL is the timeline of a run as a file.
 func RunFileURL(lang, token string, f RunFile) templ.SafeURL {
 	return RunURL(lang, token) + templ.SafeURL(f)
+}
+
+// CardURL is the picture that stands for a page where its link is shown.
+func CardURL(page templ.SafeURL) templ.SafeURL {
+	return templ.SafeURL(strings.TrimSuffix(string(page), "/")) + "/card.png"
 }
