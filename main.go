@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -217,10 +216,7 @@ func (g *gradeCommand) Run(ctx context.Context, s *streams, code *int) (err erro
 	}
 	*code = v.ExitCode()
 	if g.JSON {
-		enc := json.NewEncoder(s.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
+		return packcheck.PrintJSON(s.out, v)
 	}
 	_, err = io.WriteString(s.out, trace.Report(v))
 	return err

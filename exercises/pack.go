@@ -85,6 +85,19 @@ func (h *Head) Language(want string) string {
 // Name is "pack/slug", as the command line and addresses use it.
 func (h *Head) Name() string { return h.Pack + "/" + h.Slug }
 
+// Failing gives the files of a wrong handler, or of the starter for "": what
+// fails on purpose, so that people can watch it.
+func (e *Exercise) Failing(wrong string) ([]File, bool) {
+	if wrong == "" {
+		return e.Starter, true
+	}
+	i := slices.IndexFunc(e.Wrong, func(s Sample) bool { return s.Name == wrong })
+	if i < 0 {
+		return nil, false
+	}
+	return e.Wrong[i].Files, true
+}
+
 // Hint is one section of hints.<lang>.md.
 type Hint struct{ Title, Text string }
 

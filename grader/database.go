@@ -5,12 +5,7 @@ import (
 	"fmt"
 
 	"redeliver/grader/ledger"
-)
-
-// The databases that an exercise may name.
-const (
-	plainSQLite   = "sqlite"
-	readCommitted = "read-committed"
+	"redeliver/grader/verdict"
 )
 
 // databases lists what the schedules of an exercise run against.
@@ -18,7 +13,7 @@ func (s *submission) databases() []string {
 	if len(s.exercise.Databases) > 0 {
 		return s.exercise.Databases
 	}
-	return []string{plainSQLite}
+	return []string{verdict.SQLite}
 }
 
 // base is one database, with what the harness keeps of its past.
@@ -32,9 +27,9 @@ func (w *world) open(ctx context.Context, name string) error {
 	var b base
 	var err error
 	switch name {
-	case plainSQLite:
+	case verdict.SQLite:
 		b.ledger, err = ledger.Open(ctx, w.sub.cfg.Dir, ledger.Limits{}, w.clock.Now)
-	case readCommitted:
+	case verdict.ReadCommitted:
 		b.ledger, err = ledger.OpenReadCommitted(ctx, ledger.Limits{}, w.clock.Now)
 	default:
 		err = fmt.Errorf("there is no database %q", name)

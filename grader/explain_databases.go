@@ -37,7 +37,7 @@ func (x *explorer) compareDatabases() {
 // otherDatabase is the sentence for a database on which a finding was not told;
 // empty when it shows something that is only like it.
 func (x *explorer) otherDatabase(f verdict.Finding, other string) string {
-	name := map[string]string{plainSQLite: "plain SQLite", readCommitted: "the model of PostgreSQL's READ COMMITTED"}[other]
+	name := map[string]string{verdict.SQLite: "plain SQLite", verdict.ReadCommitted: "the model of PostgreSQL's READ COMMITTED"}[other]
 	what := shown{kind: f.Kind, invariant: f.Invariant, database: other}
 	like := x.shown[what]
 	if f.Invariant == "" {
@@ -50,7 +50,7 @@ func (x *explorer) otherDatabase(f verdict.Finding, other string) string {
 		return ""
 	case !x.concurrent[f.Schedule]:
 		return "On " + name + " no schedule shows it."
-	case other == readCommitted:
+	case other == verdict.ReadCommitted:
 		return "On " + name + " no schedule shows it: a second writer waits there instead of getting SQLITE_BUSY."
 	default:
 		return "On " + name + " no schedule shows it: a second writer is answered SQLITE_BUSY there, and its record comes again."

@@ -178,7 +178,7 @@ func addTo(hash *trace.Hash, phase string, r *result) {
 		steps = []verdict.Step{{Event: trace.Limit, Text: r.problem.text}}
 	}
 	name := phase + " " + r.schedule.String()
-	if r.schedule.Database != plainSQLite {
+	if r.schedule.Database != verdict.SQLite {
 		name = r.schedule.Database + " " + name
 	}
 	hash.Add(name, steps)
@@ -349,7 +349,7 @@ func (s *submission) runAll(ctx context.Context, r rank, plan []schedule.Schedul
 // something to tell apart.
 func (x *explorer) coverageOf(phase string) verdict.Coverage {
 	c := verdict.Coverage{Phase: phase}
-	if !slices.Equal(x.sub.databases(), []string{plainSQLite}) {
+	if !slices.Equal(x.sub.databases(), []string{verdict.SQLite}) {
 		c.Database = x.database
 	}
 	return c

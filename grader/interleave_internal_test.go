@@ -10,6 +10,7 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader/build/buildtest"
 	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
 )
 
 // maxExhaustive is the largest number of effects of two instances whose
@@ -150,7 +151,7 @@ func stateOf(t *testing.T, w *world) string {
 // onBoth is the exercise with both databases, whatever it names.
 func onBoth(e *exercises.Exercise) *exercises.Exercise {
 	both := *e
-	both.Databases = []string{plainSQLite, readCommitted}
+	both.Databases = []string{verdict.SQLite, verdict.ReadCommitted}
 	return &both
 }
 

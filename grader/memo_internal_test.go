@@ -109,7 +109,7 @@ func TestUnlikeProcesses(t *testing.T) {
 		t.Fatal(catalog.Problems())
 	}
 	w := worldFor(t, e, e.Starter)
-	happy := schedule.Schedule{Phase: schedule.HappyPath, Database: "sqlite", Set: schedule.One}
+	happy := schedule.Schedule{Phase: schedule.HappyPath, Database: verdict.SQLite, Set: schedule.One}
 	if _, err := w.run(t.Context(), happy, options{live: true}); err != nil {
 		t.Fatal(err)
 	}

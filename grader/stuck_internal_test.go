@@ -6,6 +6,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
 )
 
 // A record that was delivered in vain because a lease had not expired is not stuck
@@ -23,7 +24,7 @@ func TestStuckCountsFromTheLastDeviation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Phase, s.Database = schedule.Random, "sqlite"
+	s.Phase, s.Database = schedule.Random, verdict.SQLite
 	r, err := w.run(t.Context(), s, options{})
 	if err != nil {
 		t.Fatal(err)

@@ -109,7 +109,7 @@ func TestSearchMissesNoClassBehindALock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := worldFor(t, e, lockHandler(body))
-			for _, base := range interleavingBases(readCommitted) {
+			for _, base := range interleavingBases(verdict.ReadCommitted) {
 				tries, tried, ok := compareSearch(t, w, base)
 				if !ok {
 					t.Errorf("%s: too many effects", base)
@@ -164,22 +164,22 @@ func TestFailsOnReadCommittedAlone(t *testing.T) {
 		t.Fatalf("%s: %s", v.Outcome, v.Summary)
 	}
 	for _, f := range v.Findings {
-		if f.Database != readCommitted || f.Kind != verdict.Duplicate || !strings.Contains(f.Explanation, "On plain SQLite no schedule shows it") {
+		if f.Database != verdict.ReadCommitted || f.Kind != verdict.Duplicate || !strings.Contains(f.Explanation, "On plain SQLite no schedule shows it") {
 			t.Errorf("%s on %s: %s", f.Kind, f.Database, f.Explanation)
 		}
 	}
 	again := gradeBody(t, e, body, v.Findings[0].Schedule)
-	if again.Outcome != verdict.Failed || len(again.Coverage) != 1 || again.Coverage[0].Database != readCommitted || !reflect.DeepEqual(again.Findings[0].Trace, v.Findings[0].Trace) {
+	if again.Outcome != verdict.Failed || len(again.Coverage) != 1 || again.Coverage[0].Database != verdict.ReadCommitted || !reflect.DeepEqual(again.Findings[0].Trace, v.Findings[0].Trace) {
 		t.Errorf("replayed: %s on %+v", again.Summary, again.Coverage)
 	}
 	databases := map[string]int{}
 	for _, c := range v.Coverage {
 		databases[c.Database]++
-		if c.Database == plainSQLite && c.Failed > 0 {
+		if c.Database == verdict.SQLite && c.Failed > 0 {
 			t.Errorf("%s fails on SQLite", c.Phase)
 		}
 	}
-	if databases[plainSQLite] != 15 || databases[readCommitted] != 15 {
+	if databases[verdict.SQLite] != 15 || databases[verdict.ReadCommitted] != 15 {
 		t.Errorf("phases: %v", databases)
 	}
 }
@@ -188,7 +188,7 @@ func TestFailsOnReadCommittedAlone(t *testing.T) {
 func TestForgottenTransactionLocksUp(t *testing.T) {
 	t.Parallel()
 	e := *checkThenInsert(t)
-	e.Databases = []string{readCommitted}
+	e.Databases = []string{verdict.ReadCommitted}
 	v := gradeBody(t, &e, `
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -224,7 +224,7 @@ func TestForgottenTransactionLocksUp(t *testing.T) {
 func TestWhatTheModelCannotTellIsCovered(t *testing.T) {
 	t.Parallel()
 	e := *checkThenInsert(t)
-	e.Databases, e.Phases = []string{readCommitted}, []string{"interleavings"}
+	e.Databases, e.Phases = []string{verdict.ReadCommitted}, []string{"interleavings"}
 	v := gradeBody(t, &e, `
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

@@ -62,7 +62,7 @@ func (s *Server) watchURL(lang string, r content.Run) templ.SafeURL {
 	if err != nil {
 		return ""
 	}
-	if _, ok := watchable(e, r.Wrong); !ok {
+	if _, ok := e.Failing(r.Wrong); !ok {
 		return ""
 	}
 	return views.WatchURL(lang, r.Exercise, r.Wrong)

@@ -95,7 +95,7 @@ func TestPitfallsLeadToRuns(t *testing.T) {
 		if !ok || e.Visibility != "public" {
 			return false
 		}
-		_, ok = watchable(e, wrong)
+		_, ok = e.Failing(wrong)
 		return ok
 	})
 	if len(problems) > 0 {
@@ -108,7 +108,7 @@ func TestWatch(t *testing.T) {
 	catalog := exercises.Open(exercises.Builtin(), nil)
 	b := setup(t, Config{}, catalog)
 	e, _ := catalog.Exercise("core/charge-once")
-	wrong, ok := watchable(e, "seen-in-memory")
+	wrong, ok := e.Failing("seen-in-memory")
 	if !ok {
 		t.Fatal("core/charge-once has no handler seen-in-memory")
 	}

@@ -85,7 +85,7 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 // databases, where there is more than plain SQLite.
 func (s *Server) planned(exercise string) (phases, databases []string) {
 	e, ok := s.catalog.Exercise(exercise)
-	if ok && !slices.Equal(e.Databases, []string{"sqlite"}) {
+	if ok && !slices.Equal(e.Databases, []string{verdict.SQLite}) {
 		databases = e.Databases
 	}
 	phases = slices.DeleteFunc(schedule.Phases(), func(phase string) bool {

@@ -22,7 +22,7 @@ func (s *Server) watchShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	files, ok := watchable(e, c.Param("wrong"))
+	files, ok := e.Failing(c.Param("wrong"))
 	if !ok {
 		return fmt.Errorf("wrong handler %q of %s: %w", c.Param("wrong"), e.Name(), store.ErrNotFound)
 	}
@@ -46,19 +46,6 @@ func (s *Server) watchShow(c echo.Context) error {
 
 // watchSeed draws the records of every run that is watched.
 const watchSeed = 1
-
-// watchable finds the files of a wrong handler, or of the starter for "".
-func watchable(e *exercises.Exercise, wrong string) ([]exercises.File, bool) {
-	if wrong == "" {
-		return e.Starter, true
-	}
-	for _, w := range e.Wrong {
-		if w.Name == wrong {
-			return w.Files, true
-		}
-	}
-	return nil, false
-}
 
 // watched holds the token of the run for each handler. It does not grow beyond
 // the handlers of the installed packs.

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"redeliver/content"
@@ -74,7 +73,7 @@ func (r Report) Inconclusive() bool { return r.inconclusive }
 // Broken is the report on a bank that cannot be used.
 func Broken(problems content.Problems) Report {
 	r := Report{Runs: []Run{}, Problems: strings.Split(problems.String(), "\n")}
-	r.Summary = fmt.Sprintf("FAIL content: %s, nothing was run", count(len(problems), "problem"))
+	r.Summary = fmt.Sprintf("FAIL content: %s, nothing was run", packcheck.Count(len(problems), "problem"))
 	return r
 }
 
@@ -88,7 +87,7 @@ func Check(ctx context.Context, cfg Config, bank *content.Bank) (Report, error) 
 		if !ok || e.Visibility != "public" {
 			return false // readers would follow a link to nothing
 		}
-		_, ok = handler(e, wrong)
+		_, ok = e.Failing(wrong)
 		return ok
 	}) {
 		r.Problems = append(r.Problems, p.String())
@@ -102,18 +101,6 @@ func Check(ctx context.Context, cfg Config, bank *content.Bank) (Report, error) 
 	}
 	r.finish(cfg.Judge != nil, time.Since(start))
 	return r, nil
-}
-
-// handler is the starter of an exercise, or one of its wrong handlers.
-func handler(e *exercises.Exercise, wrong string) ([]exercises.File, bool) {
-	if wrong == "" {
-		return e.Starter, true
-	}
-	i := slices.IndexFunc(e.Wrong, func(s exercises.Sample) bool { return s.Name == wrong })
-	if i < 0 {
-		return nil, false
-	}
-	return e.Wrong[i].Files, true
 }
 
 // unknownQuestions is the other direction: exercises name questions too.
@@ -143,7 +130,7 @@ func (r *Report) collect(catalog *exercises.Catalog, bank *content.Bank) {
 			if !ok {
 				continue
 			}
-			files, ok := handler(e, p.Run.Wrong)
+			files, ok := e.Failing(p.Run.Wrong)
 			if !ok {
 				continue
 			}
@@ -159,46 +146,18 @@ func (r *Report) collect(catalog *exercises.Catalog, bank *content.Bank) {
 
 // runAll grades every handler, some at once, and stops at the first error.
 func (r *Report) runAll(ctx context.Context, cfg Config) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan *Run)
-	var (
-		done int
-		mu   sync.Mutex
-		wg   sync.WaitGroup
-	)
-	for range max(cfg.Workers, 1) {
-		wg.Go(func() {
-			for run := range next {
-				err := run.grade(ctx, cfg.Judge)
-				if err != nil {
-					cancel(err)
-					continue // the rest is only taken off
-				}
-				mu.Lock()
-				done++
-				if cfg.Progress != nil {
-					cfg.Progress(done, len(r.Runs), *run)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range r.Runs {
-		if ctx.Err() != nil {
-			break
+	done := 0
+	return packcheck.Each(ctx, cfg.Workers, len(r.Runs), func(ctx context.Context, i int) error {
+		return r.Runs[i].grade(ctx, cfg.Judge)
+	}, func(i int) {
+		done++
+		if cfg.Progress != nil {
+			cfg.Progress(done, len(r.Runs), r.Runs[i])
 		}
-		next <- &r.Runs[i]
-	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
+	})
 }
 
 func (run *Run) grade(ctx context.Context, judge packcheck.Judge) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
 	v, err := judge.Grade(ctx, grader.Request{Exercise: run.of, Files: run.files, Seed: packcheck.Seed})
 	if err != nil {
 		return fmt.Errorf("grade %s: %w", run, err)
@@ -230,15 +189,8 @@ func (r *Report) finish(ran bool, took time.Duration) {
 	}
 	runs := fmt.Sprintf("%d of %d handlers fail", failed, len(r.Runs))
 	if !ran {
-		runs = fmt.Sprintf("%s not run", count(len(r.Runs), "handler"))
+		runs = fmt.Sprintf("%s not run", packcheck.Count(len(r.Runs), "handler"))
 	}
 	r.Summary = fmt.Sprintf("%s content: %s, %s, %d of them to watch, %s, %s, %.0f s", word,
-		count(r.Questions, "question"), count(r.Pitfalls, "pitfall"), r.Watchable, runs, count(len(r.Problems), "problem"), r.Seconds)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+		packcheck.Count(r.Questions, "question"), packcheck.Count(r.Pitfalls, "pitfall"), r.Watchable, runs, packcheck.Count(len(r.Problems), "problem"), r.Seconds)
 }

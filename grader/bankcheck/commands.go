@@ -2,7 +2,6 @@ package bankcheck
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,12 +29,6 @@ type checkCommand struct {
 	Dir     string `arg:"" optional:"" help:"Folder with questions and glossaries; without it, those of the program."`
 }
 
-// Exit statuses beside 0, as grader/verdict says.
-const (
-	exitFailed       = 1
-	exitInconclusive = 3
-)
-
 // Run checks and prints what it finds.
 func (c *checkCommand) Run(ctx context.Context, env *packcheck.Env, code *int) error {
 	files := content.Files()
@@ -49,12 +42,7 @@ func (c *checkCommand) Run(ctx context.Context, env *packcheck.Env, code *int) e
 	if err != nil {
 		return err
 	}
-	switch {
-	case r.Inconclusive():
-		*code = exitInconclusive
-	case !r.Passed:
-		*code = exitFailed
-	}
+	*code = packcheck.ExitStatus(r.Passed, r.Inconclusive())
 	return c.print(env.Out, r)
 }
 
@@ -82,10 +70,7 @@ func (c *checkCommand) check(ctx context.Context, env *packcheck.Env, files fs.F
 
 func (c *checkCommand) print(out io.Writer, r Report) error {
 	if c.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return packcheck.PrintJSON(out, r)
 	}
 	for i, p := range r.Problems {
 		if i == 0 {

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"redeliver/exercises"
@@ -189,41 +188,15 @@ func (c *checker) missingSample() error {
 
 // gradeAll grades every sample, some at once, and stops at the first error.
 func (c *checker) gradeAll(ctx context.Context) error {
-	tasks := c.tasks()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var (
-		next, done int
-		mu         sync.Mutex
-		wg         sync.WaitGroup
-	)
-	take := func() (task, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next == len(tasks) || ctx.Err() != nil {
-			return task{}, false
+	tasks, done := c.tasks(), 0
+	return Each(ctx, c.Workers, len(tasks), func(ctx context.Context, i int) error {
+		return c.grade(ctx, tasks[i])
+	}, func(i int) {
+		done++
+		if c.Progress != nil {
+			c.Progress(done, len(tasks), tasks[i].exercise.report.Samples[tasks[i].index])
 		}
-		next++
-		return tasks[next-1], true
-	}
-	for range max(c.Workers, 1) {
-		wg.Go(func() {
-			for t, ok := take(); ok; t, ok = take() {
-				if err := c.grade(ctx, t); err != nil {
-					cancel(err)
-					return
-				}
-				mu.Lock()
-				done++
-				if c.Progress != nil {
-					c.Progress(done, len(tasks), t.exercise.report.Samples[t.index])
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
+	})
 }
 
 // grade grades one sample and compares the verdict with what the pack says.

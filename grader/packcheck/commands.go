@@ -2,7 +2,6 @@ package packcheck
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,12 +33,6 @@ type Env struct {
 	// Submissions gives what a site's database holds, without changing it.
 	Submissions func(ctx context.Context, pathOrURL string) (all iter.Seq2[Submission, error], closeStore func() error, err error)
 }
-
-// Exit statuses beside 0, as grader/verdict says.
-const (
-	exitFailed       = 1
-	exitInconclusive = 3
-)
 
 // UsageError is wrong usage: its text says what to do.
 type UsageError struct{ Err error }
@@ -93,17 +86,14 @@ func (c *checkCommand) Run(ctx context.Context, env *Env, code *int) (err error)
 			return err
 		}
 		reports = append(reports, r)
-		*code = max(*code, exitOf(r))
+		*code = max(*code, ExitStatus(r.Passed, r.Inconclusive()))
 	}
 	return c.print(env.Out, reports)
 }
 
 func (c *checkCommand) print(out io.Writer, reports []Report) error {
 	if c.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(reports)
+		return PrintJSON(out, reports)
 	}
 	for _, r := range reports {
 		if _, err := io.WriteString(out, r.Text()); err != nil {
@@ -111,17 +101,6 @@ func (c *checkCommand) print(out io.Writer, reports []Report) error {
 		}
 	}
 	return nil
-}
-
-func exitOf(r Report) int {
-	switch {
-	case r.Inconclusive():
-		return exitInconclusive
-	case !r.Passed:
-		return exitFailed
-	default:
-		return 0
-	}
 }
 
 // checkDirectory loads a pack and checks it. A pack whose form is broken, or that

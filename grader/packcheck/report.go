@@ -161,18 +161,11 @@ func (r *Report) finish(took time.Duration) {
 		word = "FAIL"
 	}
 	if len(r.Form) > 0 {
-		r.Summary = fmt.Sprintf("FAIL %s: %s, nothing was graded", r.Pack, count(problems, "problem"))
+		r.Summary = fmt.Sprintf("FAIL %s: %s, nothing was graded", r.Pack, Count(problems, "problem"))
 		return
 	}
 	r.Summary = fmt.Sprintf("%s %s %s: %s, %d of %d solutions pass, rejects %d of %d, %s, %.0f s", word, r.Pack, r.Version,
-		count(len(r.Exercises), "exercise"), passing, solutions, power.Rejected, power.Of, count(problems, "problem"), r.Seconds)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+		Count(len(r.Exercises), "exercise"), passing, solutions, power.Rejected, power.Of, Count(problems, "problem"), r.Seconds)
 }
 
 // Text is the report for a terminal: for each exercise the matrix of wrong

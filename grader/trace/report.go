@@ -49,14 +49,11 @@ func Covered(phase string) string {
 	}
 }
 
-// readCommitted is the name of the database that is a model.
-const readCommitted = "read-committed"
-
 // model says what the database of that name is.
 const model = "The database read-committed is a model of PostgreSQL's READ COMMITTED, executed by SQLite's SQL engine and checked against a real PostgreSQL in our tests."
 
 func hasModel(all []verdict.Coverage) bool {
-	return slices.ContainsFunc(all, func(c verdict.Coverage) bool { return c.Database == readCommitted })
+	return slices.ContainsFunc(all, func(c verdict.Coverage) bool { return c.Database == verdict.ReadCommitted })
 }
 
 func covered(c verdict.Coverage) string {

@@ -35,6 +35,12 @@ const (
 	Policy     Kind = "policy"
 )
 
+// The databases that schedules run against, as exercises and coverage name them.
+const (
+	SQLite        = "sqlite"
+	ReadCommitted = "read-committed" // a model of PostgreSQL's default isolation
+)
+
 // Engine is the version of everything that can change a verdict for the same
 // source, exercise and seed: guest, sandbox, ledger, phases. It stands in
 // replay tokens and in the key of stored verdicts.

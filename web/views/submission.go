@@ -237,7 +237,7 @@ func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
 	}
 	r.Coverage, r.Skipped = t.coverage(v)
 	for _, c := range v.Coverage {
-		r.Databases, r.Model = r.Databases || c.Database != "", r.Model || c.Database == "read-committed"
+		r.Databases, r.Model = r.Databases || c.Database != "", r.Model || c.Database == verdict.ReadCommitted
 	}
 	return r
 }
