@@ -14,8 +14,12 @@ import (
 	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/yuin/goldmark"
 	highlighting "github.com/yuin/goldmark-highlighting/v2"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // codeOptions write classes, because a page may have no inline style.
@@ -35,12 +39,25 @@ func (scrollable) Start(_ bool, styleAttr string) string {
 // End closes what Start opened.
 func (scrollable) End(bool) string { return "</code></pre>" }
 
+// reachableTables makes tables reachable by the keyboard for the same reason.
+type reachableTables struct{}
+
+// Transform marks each table of a text.
+func (reachableTables) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // only this function could fail
+		if entering && n.Kind() == tables.KindTable {
+			n.SetAttributeString("tabindex", []byte("0"))
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
 // HTML renders a Markdown text. Raw HTML in it is left out and links with a
 // dangerous scheme lose their address, so that the texts of a pack need no
 // sanitiser: goldmark must never be given WithUnsafe.
-func HTML(text string) (string, error) {
+func HTML(markdown string) (string, error) {
 	var b bytes.Buffer
-	if err := newMarkdown().Convert([]byte(text), &b, parser.WithContext(parser.NewContext(parser.WithIDs(headingIDs{})))); err != nil {
+	if err := newMarkdown().Convert([]byte(markdown), &b, parser.WithContext(parser.NewContext(parser.WithIDs(headingIDs{})))); err != nil {
 		return "", fmt.Errorf("render markdown: %w", err)
 	}
 	return b.String(), nil
@@ -48,15 +65,15 @@ func HTML(text string) (string, error) {
 
 // Inline renders a text of one paragraph without the paragraph around it, for
 // a heading or an entry of a list that the page makes.
-func Inline(text string) (string, error) {
-	html, err := HTML(text)
+func Inline(markdown string) (string, error) {
+	html, err := HTML(markdown)
 	if err != nil {
 		return "", err
 	}
 	words, begins := strings.CutPrefix(html, "<p>")
 	words, ends := strings.CutSuffix(words, "</p>\n")
 	if !begins || !ends || strings.Contains(words, "<p>") {
-		return "", fmt.Errorf("render markdown: %q is not one paragraph", text)
+		return "", fmt.Errorf("render markdown: %q is not one paragraph", markdown)
 	}
 	return words, nil
 }
@@ -67,7 +84,7 @@ func newMarkdown() goldmark.Markdown {
 			extension.GFM,
 			highlighting.NewHighlighting(highlighting.WithFormatOptions(codeOptions()...)),
 		),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(reachableTables{}, 1000))),
 	)
 }
 

@@ -19,6 +19,7 @@ func TestHTML(t *testing.T) {
 		{"SameHeadingTwice", "## Почему\n\n## Почему", htmlcheck.In("h2[id=почему-1]")},
 		{"HeadingOfSigns", "## ?!", htmlcheck.In("h2[id=heading]")},
 		{"Table", "| a |\n|---|\n| 1 |", htmlcheck.In("td", htmlcheck.Text("1"))},
+		{"TableCanBeScrolledByKeyboard", "> | a |\n> |---|\n> | 1 |", htmlcheck.In("table", htmlcheck.Attr("tabindex", "0"))},
 		{"HighlightedCode", "```go\nfunc main() {}\n```", htmlcheck.In("pre.chroma .kd", htmlcheck.Text("func"))},
 		{"CodeCanBeScrolledByKeyboard", "```sql\nSELECT 1\n```", htmlcheck.In("pre.chroma", htmlcheck.Attr("tabindex", "0"))},
 		{"RawElementIsLeftOut", "<script>alert(1)</script> <b onclick=\"x()\">b</b>", htmlcheck.NotIn("script, b")},

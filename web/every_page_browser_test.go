@@ -1,0 +1,75 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/labstack/echo/v4"
+)
+
+// look is a colour scheme and a width in pixels.
+type look struct {
+	scheme string
+	width  int64
+}
+
+// TestBrowserEveryPage looks at every page that has an address, in every language,
+// in both schemes and at both widths: axe finds nothing, nothing hangs out sideways,
+// nothing breaks the policy, and nothing moves while it loads. What a page becomes when
+// somebody does something there is looked at in the tests of that page.
+func TestBrowserEveryPage(t *testing.T) {
+	b := setupBrowser(t)
+	b.do(t, command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: collectViolations + ";" + shifts}))
+	v := b.story(t)
+	b.submitStarter(t, v)
+	submission := run(t, b, chromedp.Evaluate[string]("location.pathname"))
+	all := []look{{"light", 1280}, {"dark", 1280}, {"light", 360}, {"dark", 360}}
+	for _, path := range b.addresses(t, strings.TrimPrefix(submission, "/en"), v.Findings[0].Schedule) {
+		for lang, looks := range map[string][]look{"en": all, "ru": {all[0], all[3]}, "de": {all[1], all[2]}} {
+			b.do(t, width(looks[0].width), chromedp.Navigate(b.ts.URL+"/"+lang+path), chromedp.WaitVisible(chromedp.CSS("h1")))
+			b.still(t, lang+path)
+			for _, l := range looks {
+				where := lang + path + " " + l.scheme
+				b.do(t, scheme(l.scheme), width(l.width))
+				b.accessible(t, where)
+				if over := run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - document.documentElement.clientWidth")); over > 0 {
+					t.Errorf("%s: the page is %d pixels too wide at %d", where, over, l.width)
+				}
+			}
+			b.obeys(t)
+		}
+	}
+}
+
+// addresses are those of the pages, without the language: what the index of the site
+// lists, with what stands for the changing parts, and pages of errors.
+func (b *browserBundle) addresses(t *testing.T, submission, token string) []string {
+	t.Helper()
+	parts := strings.NewReplacer(
+		"/questions/:slug", "/questions/"+b.srv.bank.All()[0].Slug, "/labs/:slug", "/labs/lost-ack",
+		":pack/:slug", "core/check-then-insert", "/submissions/:id", submission, "/runs/:token", "/runs/"+token)
+	// A search that finds nothing, an old run, a lab that is not there.
+	out := []string{"/search?q=commit", "/search?q=xylophon", "/questions?topic=none", "/runs/rd1.x", "/labs/none", "/exercises/core/charge-once"}
+	router, ok := b.srv.handler.(*echo.Echo)
+	if !ok {
+		t.Fatal("the handler has no list of routes")
+	}
+	for _, r := range router.Routes() {
+		path, ofSite := strings.CutPrefix(r.Path, "/:lang")
+		// Files and streams are no pages; a run to watch leads to the page of a run.
+		if !ofSite || path == "" || r.Method != "GET" || strings.Contains(path, "card.png") || strings.Contains(path, "events") || strings.Contains(path, "/watch") {
+			continue
+		}
+		if path = parts.Replace(path); strings.Contains(path, ":") {
+			t.Logf("%s: nothing stands for its changing part, so the page is not looked at here", r.Path)
+			continue
+		}
+		out = append(out, path)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
