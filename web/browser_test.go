@@ -215,8 +215,12 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("%d phases on the page", n)
 	}
 
+	b.do(t, chromedp.Evaluate[chromedp.Void](shifts))
+	b.settle(t)
+	b.do(t, chromedp.Evaluate[chromedp.Void](`shiftSum = 0; shifted = []`)) // that of other widths
 	b.grader.verdicts <- failedVerdict(t)
 	b.do(t, chromedp.WaitVisible(chromedp.CSS(".verdict.is-failed")))
+	b.still(t, "the verdict came")
 	if !run(t, b, chromedp.Evaluate[bool]("window.sameDocument === true")) {
 		t.Error("the page was loaded anew to show the verdict")
 	}
