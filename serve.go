@@ -22,6 +22,7 @@ import (
 	"redeliver/grader/build"
 	"redeliver/grader/verdict"
 	"redeliver/web"
+	"redeliver/web/auth"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
 )
@@ -157,8 +158,50 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	p.log.Info("listening", slog.String("address", "http://"+ln.Addr().String()))
+	address := "http://" + ln.Addr().String()
+	p.log.Info("listening", slog.String("address", address))
+	token, expires, err := pages.FirstOwner(ctx)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	if token != "" {
+		p.log.Warn("nobody owns this site yet; the link makes the owner, and works once",
+			slog.String("link", invitationLink(cmp.Or(c.BaseURL, address), token)), slog.Time("until", expires))
+	}
 	return p.run(ctx, func(ctx context.Context) error { return pages.Serve(ctx, ln) })
+}
+
+// invitationLink is the address of a link that works once.
+func invitationLink(base, token string) string {
+	return strings.TrimSuffix(base, "/") + "/invitations/" + token
+}
+
+// inviteCommand makes a link for an account, for who has lost the last owner's
+// password. The site may run.
+type inviteCommand struct {
+	siteFlags
+	Role    string `help:"What the link gives: owner or interviewer." enum:"owner,interviewer" default:"owner"`
+	BaseURL string `name:"base-url" help:"Address at which browsers reach the site." env:"REDELIVER_BASE_URL" default:"http://127.0.0.1:8080"`
+}
+
+// Run prints the link.
+func (c *inviteCommand) Run(ctx context.Context, s *streams) (err error) {
+	if c.Database == "" {
+		if _, err := os.Stat(c.sqlite()); err != nil { // it would be made
+			return fmt.Errorf("find the database (start the site first, or name its folder with --data): %w", err)
+		}
+	}
+	st, err := store.Open(ctx, cmp.Or(c.Database, c.sqlite()))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	token, expires, err := auth.InviteFromServer(ctx, st, store.Role(c.Role), time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s\nworks once, until %s\n", invitationLink(c.BaseURL, token), expires.UTC().Format("2006-01-02 15:04 UTC"))
+	return err
 }
 
 // workerCommand grades for a site on another machine.

@@ -26,14 +26,10 @@ func (s *Server) readForm(c echo.Context) (exerciseForm, error) {
 	if err != nil {
 		return exerciseForm{}, err
 	}
-	// echo's FormValue swallows this error, and with it the limit of the body.
-	if err := c.Request().ParseForm(); err != nil {
-		if statusOf(err) == http.StatusRequestEntityTooLarge {
-			return exerciseForm{}, err
-		}
-		return exerciseForm{}, badRequest("parse form: %w", err)
+	sent, err := postedForm(c)
+	if err != nil {
+		return exerciseForm{}, err
 	}
-	sent := c.Request().PostForm
 	form := exerciseForm{exercise: e}
 	form.base, err = strconv.ParseInt(sent.Get(views.BaseField), 10, 64)
 	if err != nil || form.base < 0 {

@@ -50,10 +50,14 @@ func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
 // page is the beginning of every page's model.
 func (s *Server) page(c echo.Context) views.Page {
 	lang := s.langOf(c)
-	return views.Page{
+	p := views.Page{
 		Words: s.words.Words(lang), Languages: s.languageLinks(c.Request().URL), Base: s.cfg.BaseURL,
 		Card: views.CardURL(views.HomeURL(lang)),
 	}
+	if who, ok := s.person(c); ok {
+		p.SignedIn = personModel(who)
+	}
+	return p
 }
 
 // languageLinks lead to the address in every language. What was asked is kept,

@@ -161,7 +161,7 @@ func TestRates(t *testing.T) {
 
 	t.Run("ForgedAddressDoesNotHelp", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, Config{PostsPerMinute: 3, Now: frozen}, testCatalog())
+		b := setup(t, Config{DraftsPerMinute: 3, Now: frozen}, testCatalog())
 		for i := range 3 {
 			if code := post(b, "10.0.0.1:1", fmt.Sprint("203.0.113.", i)); code != http.StatusSeeOther {
 				t.Fatalf("form %d: status %d", i, code)
@@ -177,7 +177,7 @@ func TestRates(t *testing.T) {
 
 	t.Run("ClientsBehindTheProxyAreApart", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t, Config{PostsPerMinute: 1, TrustProxy: true, Now: frozen}, testCatalog())
+		b := setup(t, Config{DraftsPerMinute: 1, TrustProxy: true, Now: frozen}, testCatalog())
 		for i := range 5 {
 			if code := post(b, "10.0.0.1:1", fmt.Sprint("203.0.113.", i)); code != http.StatusSeeOther {
 				t.Fatalf("client %d: status %d", i, code)

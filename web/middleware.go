@@ -40,6 +40,7 @@ func (s *Server) use(e *echo.Echo) {
 		}),
 		noStore,
 		sameOrigin,
+		s.session,
 		middleware.BodyLimit(maxBody),
 		middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Skipper: isStream}),
 	)

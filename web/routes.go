@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redeliver/static"
+	"redeliver/web/store"
 )
 
 // matcher is what an Echo and a Group have in common.
@@ -14,8 +15,8 @@ type matcher interface {
 }
 
 // get answers HEAD too, which checks of addresses like to send.
-func get(m matcher, path string, h echo.HandlerFunc) {
-	m.Match([]string{http.MethodGet, http.MethodHead}, path, h)
+func get(m matcher, path string, h echo.HandlerFunc, before ...echo.MiddlewareFunc) {
+	m.Match([]string{http.MethodGet, http.MethodHead}, path, h, before...)
 }
 
 // routes is the index of the site: an address leads to the file that is called
@@ -39,6 +40,11 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/labs/*", s.languageChoose)
 	get(e, "/submissions/*", s.languageChoose)
 	get(e, "/runs/*", s.languageChoose)
+	get(e, "/sign-in", s.languageChoose)
+	get(e, "/invitations/*", s.languageChoose)
+	get(e, "/account", s.languageChoose)
+	get(e, "/people", s.languageChoose)
+	get(e, "/people/*", s.languageChoose)
 
 	site := e.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)
@@ -76,4 +82,29 @@ func (s *Server) routes(e *echo.Echo) {
 	site.GET("/submissions/:id/events", s.submissionEvents)
 
 	get(site, "/runs/:token", s.runShow)
+
+	// Accounts. Candidates need none.
+	get(site, "/sign-in", s.signInShow)
+	site.POST("/sign-in", s.signInCreate)
+	get(site, "/invitations/:token", s.invitationShow)
+	site.POST("/invitations/:token", s.invitationAccept, posts)
+
+	mine := s.only(store.Owner, store.Interviewer)
+	site.POST("/sign-out", s.signOut, mine)
+	get(site, "/account", s.accountShow, mine)
+	get(site, "/account/password", s.accountReturn, mine)
+	site.POST("/account/password", s.passwordChange, mine, posts)
+	site.POST("/account/sign-out-everywhere", s.signOutEverywhere, mine)
+
+	owner := s.only(store.Owner)
+	get(site, "/people", s.peopleShow, owner)
+	get(site, "/people/log", s.auditShow, owner)
+	get(site, "/people/invitations", s.peopleReturn, owner)
+	site.POST("/people/invitations", s.invitationCreate, owner, posts)
+	site.POST("/people/invitations/:id/cancel", s.invitationCancel, owner)
+	get(site, "/people/:id", s.personShow, owner)
+	get(site, "/people/:id/password-link", s.personReturn, owner)
+	site.POST("/people/:id/password-link", s.personLink, owner, posts)
+	site.POST("/people/:id/sign-out", s.personSignOut, owner)
+	site.POST("/people/:id/remove", s.personRemove, owner)
 }

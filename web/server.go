@@ -12,12 +12,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/alexedwards/scs/v2"
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"redeliver/content"
 	"redeliver/exercises"
 	"redeliver/grader/verdict"
+	"redeliver/web/auth"
 	"redeliver/web/jobs"
 	"redeliver/web/labs"
 	"redeliver/web/search"
@@ -56,10 +58,13 @@ type Config struct {
 	// SecureCookies is for a site that browsers reach over https: its cookies
 	// are then never sent over http.
 	SecureCookies bool
+	// PasswordCost is what the comparison of a password takes.
+	PasswordCost auth.Cost
 	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
 	// a private address writes it. Without it the header is ignored.
 	TrustProxy bool
-	// PostsPerMinute bounds the submissions from one address; 30.
+	// PostsPerMinute bounds the submissions, and the forms about accounts, from one
+	// address; 30.
 	PostsPerMinute int
 	// DraftsPerMinute bounds the drafts from one address, most of which the editor
 	// saves by itself, at most 12 a minute for each person who types; 240.
@@ -115,6 +120,9 @@ type Server struct {
 	texts   texts
 	found   func() (*search.Index, error) // made when it is first asked for
 
+	auth        *auth.Auth
+	sessions    *scs.SessionManager
+	signIns     *signInLimits
 	newBrowsers *limiter
 	runs        *limiter
 	labClicks   *limiter
@@ -153,6 +161,11 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		streams:     make(chan struct{}, cfg.MaxStreams),
 		closing:     make(chan struct{}),
 	}
+	if s.auth, err = auth.New(st, cfg.PasswordCost, cfg.Now); err != nil {
+		return nil, fmt.Errorf("start web: %w", err)
+	}
+	s.sessions = s.newSessions()
+	s.signIns = newSignInLimits(st, cfg.Now)
 	if err := s.register(cfg.Metrics); err != nil {
 		return nil, fmt.Errorf("start web: %w", err)
 	}
@@ -166,6 +179,16 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	s.routes(e)
 	s.handler = e
 	return s, nil
+}
+
+// FirstOwner makes the token of a link that makes the owner, for the log; it is
+// empty when there is one. The address is views.InvitationURL without a language.
+func (s *Server) FirstOwner(ctx context.Context) (token string, expires time.Time, err error) {
+	token, expires, err = s.auth.FirstOwner(ctx)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("make a link for the owner: %w", err)
+	}
+	return token, expires, nil
 }
 
 // ServeHTTP makes a Server usable with httptest.

@@ -17,6 +17,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/verdict"
+	"redeliver/web/auth"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
 	"redeliver/web/store/storetest"
@@ -145,6 +146,9 @@ func setup(t *testing.T, cfg Config, catalog Catalog) *testBundle {
 			t.Error(err)
 		}
 	})
+	if cfg.PasswordCost == (auth.Cost{}) {
+		cfg.PasswordCost = auth.Cost{MemoryKiB: 64, Iterations: 1}
+	}
 	if cfg.PostsPerMinute == 0 {
 		cfg.PostsPerMinute = 10_000
 	}

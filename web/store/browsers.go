@@ -14,14 +14,19 @@ import (
 // cookie. The zero value is a browser without a cookie, which owns nothing.
 type Browser string
 
-// BrowserOf hashes a token. The token has 128 random bits, so a plain hash
-// cannot be turned back.
+// BrowserOf hashes a token.
 func BrowserOf(token string) Browser {
 	if token == "" {
 		return ""
 	}
+	return Browser(HashToken(token))
+}
+
+// HashToken is what the database keeps of a random token of 128 bits or more,
+// which nobody can find from its hash.
+func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
-	return Browser(hex.EncodeToString(sum[:]))
+	return hex.EncodeToString(sum[:])
 }
 
 // TouchBrowser finds or creates the row of a browser inside a transaction and

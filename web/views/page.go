@@ -23,6 +23,7 @@ type Page struct {
 	Description string         // one sentence for search engines
 	Base        string         // scheme and host of the site, or "" if it does not know them
 	Card        templ.SafeURL  // the picture for where a link to the page is shown; "" without
+	SignedIn    PersonModel    // who is signed in; the zero value for most
 	Query       string         // what was searched for, in the field of the head
 	Live        bool           // loads event streams
 	Timeline    bool           // loads what makes a timeline walkable

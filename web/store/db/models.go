@@ -8,6 +8,16 @@ import (
 	"database/sql"
 )
 
+type Audit struct {
+	ID       int64
+	At       int64
+	PersonID sql.NullInt64
+	Who      string
+	Action   string
+	Subject  string
+	Network  string
+}
+
 type Browser struct {
 	ID        int64
 	TokenHash string
@@ -37,12 +47,34 @@ type Draft struct {
 	Auto      bool
 }
 
+type Invitation struct {
+	ID        int64
+	TokenHash string
+	Role      string
+	PersonID  sql.NullInt64
+	First     bool
+	Note      string
+	MadeBy    sql.NullInt64
+	CreatedAt int64
+	ExpiresAt int64
+}
+
 type Mistake struct {
 	BrowserID int64
 	Exercise  string
 	Kind      string
 	Times     int64
 	LastAt    int64
+}
+
+type Person struct {
+	ID         int64
+	Login      string
+	Name       string
+	Role       string
+	Password   string
+	CreatedAt  int64
+	SignedInAt sql.NullInt64
 }
 
 type Practised struct {
@@ -60,6 +92,14 @@ type Prediction struct {
 	MadeAt     int64
 	Came       string
 	CameAt     sql.NullInt64
+}
+
+type Session struct {
+	TokenHash  string
+	PersonID   int64
+	CreatedAt  int64
+	ExpiresAt  int64
+	DeadlineAt int64
 }
 
 type Submission struct {

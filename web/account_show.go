@@ -1,0 +1,37 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/web/views"
+)
+
+// accountShow is what somebody with an account sees of itself.
+func (s *Server) accountShow(c echo.Context) error {
+	notice := c.QueryParam("notice")
+	if notice != "password" {
+		notice = ""
+	}
+	return s.showAccount(c, http.StatusOK, views.FormProblem{}, notice)
+}
+
+func (s *Server) showAccount(c echo.Context, status int, problem views.FormProblem, notice string) error {
+	p, _ := s.person(c)
+	browsers, err := s.store.CountSessions(c.Request().Context(), p.ID, s.cfg.Now())
+	if err != nil {
+		return err
+	}
+	m, err := views.NewAccount(s.page(c), personModel(p), browsers, problem, notice)
+	if err != nil {
+		return err
+	}
+	return render(c, status, views.Account(m))
+}
+
+// accountReturn answers the addresses of the forms of the account, which stay in
+// the browser when a form was not accepted.
+func (s *Server) accountReturn(c echo.Context) error {
+	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.langOf(c))))
+}
