@@ -19,6 +19,8 @@ const editorPage = "/en/exercises/core/check-then-insert"
 
 const focusEditor = `document.querySelector(".file .code").shadowRoot.querySelector(".cm-content").focus()`
 
+const below = `document.querySelector("form[data-drafts] .buttons").getBoundingClientRect().top + scrollY`
+
 // shifts is the sum of what moved without a click, by the measure of the Layout
 // Instability API, from the beginning of the page.
 const shifts = `window.shiftSum = 0; window.shifted = []; new PerformanceObserver(l => l.getEntries().forEach(e => {
@@ -103,8 +105,22 @@ func TestBrowserEditor(t *testing.T) {
 		b.do(t, width(w))
 		open(editorPage)
 		b.still(t, "the editor came")
+		// A script that is there before the first frame shifts nothing, whatever it
+		// does. So what stands below the editor is also looked for without it.
+		with := run(t, b, chromedp.Evaluate[float64](below))
+		noScript := func(off bool) {
+			b.do(t, command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off}))
+		}
+		noScript(true)
+		b.do(t, chromedp.Navigate(b.ts.URL+editorPage), chromedp.WaitVisible(chromedp.CSS("textarea")))
+		without := run(t, b, chromedp.Evaluate[float64](below))
+		noScript(false)
+		if with != without {
+			t.Errorf("at %d the buttons below the editor stand at %g, without script at %g", w, with, without)
+		}
 	}
 	b.do(t, width(1280))
+	open(editorPage)
 
 	// Typing saves, without a click, and the page says so.
 	typed("// one\n")
@@ -173,7 +189,8 @@ func TestBrowserEditor(t *testing.T) {
 	newest(6, "// this tab")
 
 	// The starter comes back, and the history has the rest.
-	b.do(t, chromedp.Click(chromedp.CSS("button[formaction$='/reset']")), chromedp.WaitVisible(chromedp.CSS(".notice")))
+	b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector(".notice").remove()`), // that of the page before
+		chromedp.Click(chromedp.CSS("button[formaction$='/reset']")), chromedp.WaitVisible(chromedp.CSS(".notice")))
 	b.do(t, chromedp.Click(chromedp.CSS(".keys summary")))
 	b.inspect(t, "editor-reset")
 	b.do(t, chromedp.Navigate(b.ts.URL+editorPage+"/history?from=v1&to=v6"), chromedp.WaitVisible(chromedp.CSS(".diff")))
