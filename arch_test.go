@@ -48,11 +48,12 @@ var mayImport = map[string][]string{
 	"web/jobs":         {"exercises", "grader/verdict", "web/store"},
 	// It keeps the labs of visitors; nothing else in a server calls grader/labs.
 	"web/search": {},
+	"web/review": {"content", "exercises", "grader/verdict", "web/store"},
 	"web/labs":   {"grader/labs", "grader/labs/scene"},
 	"web/views":  {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
 	"web": {
 		"content", "exercises", "grader/labs/scene", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
-		"web/auth", "web/jobs", "web/labs", "web/search", "web/store", "web/views",
+		"web/auth", "web/jobs", "web/labs", "web/review", "web/search", "web/store", "web/views",
 	},
 }
 

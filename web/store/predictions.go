@@ -48,6 +48,9 @@ func (p Prediction) Right() bool {
 	return slices.ContainsFunc(p.Came, func(came string) bool { return !slices.Contains(Guesses(), Guess(came)) })
 }
 
+// Missed reports whether something else came.
+func (p Prediction) Missed() bool { return len(p.Came) > 0 && !p.Right() }
+
 // Predict keeps what a browser says before the starter of an exercise has run for
 // it. Until then it may change its mind; kept is false when it is too late.
 func (s *Store) Predict(ctx context.Context, b Browser, p Prediction) (kept bool, err error) {
