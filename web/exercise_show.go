@@ -148,6 +148,9 @@ func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, for
 		addDiagnostics(m.Form.Files, newest)
 	}
 	m.Submissions = s.lines(recent, p.Lang())
+	if m.Prediction, err = s.prediction(c, e, len(recent) > 0); err != nil {
+		return err
+	}
 	drafts, err := s.store.Drafts(c.Request().Context(), browser, e.Name(), listed)
 	if err != nil {
 		return err

@@ -13,5 +13,10 @@ func (s *Server) exercisesShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	practised, err := s.practice(c)
+	if err != nil {
+		return err
+	}
+	m.Mark(marksOf(practised))
 	return render(c, http.StatusOK, views.Exercises(m))
 }

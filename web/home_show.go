@@ -26,5 +26,12 @@ func (s *Server) homeShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	practised, err := s.practice(c)
+	if err != nil {
+		return err
+	}
+	if err := m.AddProgress(s.progress(practised)); err != nil {
+		return err
+	}
 	return render(c, http.StatusOK, views.Home(m))
 }

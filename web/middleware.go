@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"redeliver/static"
+	"redeliver/web/review"
 )
 
 // maxSource is what the files of a submission may have in all, in bytes.
@@ -41,7 +42,8 @@ func (s *Server) use(e *echo.Echo) {
 		noStore,
 		sameOrigin,
 		s.session,
-		middleware.BodyLimit(maxBody),
+		middleware.BodyLimitWithConfig(middleware.BodyLimitConfig{Limit: maxBody, Skipper: isFile}),
+		limitFile,
 		middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Skipper: isStream}),
 	)
 }
@@ -115,6 +117,22 @@ func sameOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := protection.Check(c.Request()); err != nil {
 			return echo.NewHTTPError(http.StatusForbidden).SetInternal(err)
+		}
+		return next(c)
+	}
+}
+
+// isFile tells the address that takes a file, whose limit is limitFile's: its page
+// says what is wrong with a file, and the page of an error speaks of source code.
+func isFile(c echo.Context) bool { return strings.HasSuffix(c.Request().URL.Path, "/progress/import") }
+
+// limitFile lets a form with one file pass; its reader hears of more.
+func limitFile(next echo.HandlerFunc) echo.HandlerFunc {
+	const form = 4 << 10 // what is around the file
+	return func(c echo.Context) error {
+		if isFile(c) {
+			r := c.Request()
+			r.Body = http.MaxBytesReader(c.Response(), r.Body, review.MaxFile+form)
 		}
 		return next(c)
 	}

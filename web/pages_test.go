@@ -148,7 +148,7 @@ func TestExercise(t *testing.T) {
 		htmlcheck.In(".prose .chroma .k"),
 		htmlcheck.NotIn(".prose script"),
 		htmlcheck.In("details summary", htmlcheck.Text("A hint & a half")),
-		htmlcheck.In("form[method=post]", htmlcheck.Attr("action", exercisePage+"/submissions")),
+		htmlcheck.In("form[data-drafts]", htmlcheck.Attr("action", exercisePage+"/submissions")),
 		htmlcheck.In("input[name=base]", htmlcheck.Attr("value", "0")),
 		htmlcheck.In("textarea[name='file.handler.go']"),
 		htmlcheck.In("textarea[name='file.schema.sql']"),

@@ -9,6 +9,7 @@ import (
 
 	"redeliver/content"
 	"redeliver/exercises"
+	"redeliver/web/review"
 	"redeliver/web/store"
 	"redeliver/web/views"
 )
@@ -17,6 +18,13 @@ func (s *Server) questionsShow(c echo.Context) error {
 	m, err := views.NewQuestions(s.page(c), s.bank, views.QuestionFilter{Topic: c.QueryParam("topic"), Level: c.QueryParam("level")})
 	if err != nil {
 		return err
+	}
+	practised, err := s.practice(c)
+	if err != nil {
+		return err
+	}
+	for i := range m.Lines {
+		m.Lines[i].Rated = seenCard(practised, review.QuestionCard(m.Lines[i].Slug)).Reps > 0
 	}
 	return render(c, http.StatusOK, views.Questions(m))
 }
@@ -28,6 +36,14 @@ func (s *Server) questionShow(c echo.Context) error {
 	}
 	m, err := s.questionModel(c, q)
 	if err != nil {
+		return err
+	}
+	practised, err := s.practice(c)
+	if err != nil {
+		return err
+	}
+	card := seenCard(practised, review.QuestionCard(q.Slug))
+	if err := m.AddRating(card.Name, card.Reps, card.DueAt, card.DueAt.After(s.cfg.Now()), s.daysOf(card)); err != nil {
 		return err
 	}
 	return render(c, http.StatusOK, views.Question(m))

@@ -22,6 +22,7 @@ import (
 	"redeliver/web/auth"
 	"redeliver/web/jobs"
 	"redeliver/web/labs"
+	"redeliver/web/review"
 	"redeliver/web/search"
 	"redeliver/web/store"
 	"redeliver/web/views/locale"
@@ -38,6 +39,8 @@ type Catalog interface {
 // Queue takes submissions; package jobs has the one that grades them.
 type Queue interface {
 	Submit(ctx context.Context, s jobs.Submission) (jobs.Receipt, error)
+	// Forget deletes a browser with all that it wrote and the jobs for it.
+	Forget(ctx context.Context, b store.Browser) error
 	Watch(id int64) (changes <-chan struct{}, stop func())
 	Preparing() string
 	// Replay runs the one schedule of a token; Replayed returns what it has
@@ -78,6 +81,8 @@ type Config struct {
 	LabClicksPerMinute int
 	// DrawingsPerMinute bounds the pictures that are drawn for one address; 30.
 	DrawingsPerMinute int
+	// RatingsPerMinute bounds the cards that are rated from one address; 240.
+	RatingsPerMinute int
 	// MaxStreams bounds the event streams that are open at once; 1000.
 	MaxStreams int
 	// Metrics holds what /metrics shows, the site's own figures among it; nil: a
@@ -96,6 +101,7 @@ func (c Config) withDefaults() Config {
 	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
 	c.LabClicksPerMinute = cmp.Or(c.LabClicksPerMinute, 240)
 	c.DrawingsPerMinute = cmp.Or(c.DrawingsPerMinute, 30)
+	c.RatingsPerMinute = cmp.Or(c.RatingsPerMinute, 240)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()
@@ -118,6 +124,7 @@ type Server struct {
 	words   *locale.Catalog
 	bank    *content.Bank
 	texts   texts
+	deck    *review.Deck
 	found   func() (*search.Index, error) // made when it is first asked for
 
 	auth        *auth.Auth
@@ -152,6 +159,8 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		found: sync.OnceValues(func() (*search.Index, error) {
 			return index(c, bank, words.Languages())
 		}),
+		deck: review.NewDeck(bank, c),
+
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),

@@ -33,6 +33,9 @@ func (s *Server) submissionShow(c echo.Context) error {
 			state.ApproachHTML = text.approach
 		}
 	}
+	if err := s.addPractice(c, sub, &state); err != nil {
+		return err
+	}
 	m, err := views.NewSubmission(p, state, c.QueryParam("notice"))
 	if err != nil {
 		return err

@@ -301,6 +301,19 @@ func (r *Rooms) Look(visitor, slug string) (*State, <-chan struct{}) {
 	return m.shown, m.changed
 }
 
+// Forget ends the labs of a visitor.
+func (r *Rooms) Forget(visitor string) {
+	r.mu.Lock()
+	var gone []*room
+	for k := range r.rooms {
+		if k.visitor == visitor {
+			gone = append(gone, r.remove(k))
+		}
+	}
+	r.mu.Unlock()
+	r.clear(gone)
+}
+
 // Close ends every lab; none can be started afterwards.
 func (r *Rooms) Close() {
 	r.mu.Lock()

@@ -22,6 +22,7 @@ type ExerciseModel struct {
 	StatementHTML string // safe HTML, from package content
 	Hints         []HintModel
 	Form          FormModel
+	Prediction    PredictionModel
 	Versions      []DraftLine
 	Submissions   []SubmissionLine
 }

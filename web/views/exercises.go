@@ -17,6 +17,7 @@ type ExerciseLevel struct {
 // ExerciseLine is an exercise in the list of all.
 type ExerciseLine struct {
 	ExerciseCard
+	Mark
 	Works []string      // what the submission is and what it calls, in words
 	After *ExerciseCard // what to do before, if not the first of all; may be nil
 }
@@ -49,4 +50,13 @@ func NewExercises(p Page, list []*exercises.Head) (ExercisesModel, error) {
 		}
 	}
 	return m, t.err
+}
+
+// Mark says how far a browser is with each exercise, by name.
+func (m *ExercisesModel) Mark(marks map[string]Mark) {
+	for _, level := range m.Levels {
+		for i := range level.Exercises {
+			level.Exercises[i].Mark = marks[level.Exercises[i].Name]
+		}
+	}
 }

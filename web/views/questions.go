@@ -3,6 +3,7 @@ package views
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -30,6 +31,7 @@ type QuestionLine struct {
 	HTML     string // the same, with code as such
 	Level    string
 	Topics   []string
+	Rated    bool // in the reader's review
 }
 
 // QuestionFilter says which questions to list; an empty field lists all.
@@ -77,6 +79,8 @@ type QuestionModel struct {
 	FollowUps []QuestionLine
 	Exercises []ExerciseCard
 	Sources   []content.Source
+	Rating    RatingModel
+	Again     string // when the reader's rating brings it back, or ""
 }
 
 // PitfallModel is a wrong claim with a way to see it fail.
@@ -111,6 +115,19 @@ func NewQuestion(p Page, bank *content.Bank, q *content.Question, exercises []Ex
 		}
 	}
 	return m, t.err
+}
+
+// AddRating lets the reader rate the question's card, or says on which day it
+// comes again.
+func (m *QuestionModel) AddRating(card string, reps int, due time.Time, later bool, days []RatingDays) error {
+	t := text{words: m.Words}
+	if later {
+		m.Again = t.say("review.again-on", "Day", Day(due))
+		return t.err
+	}
+	m.Rating = t.rating(card, reps, days)
+	m.Rating.Back = m.Slug
+	return t.err
 }
 
 // GlossaryModel is the model of Glossary.

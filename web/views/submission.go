@@ -36,6 +36,10 @@ type SubmissionState struct {
 	// ApproachHTML compares the ways to solve the exercise, for those who have
 	// solved it: safe HTML, or "".
 	ApproachHTML string
+	// Said is what was predicted of this source, if it is the starter.
+	Said Said
+	// Cards are those in the review that the verdict brings forward.
+	Cards int
 }
 
 // SubmissionModel is the model of Submission.
@@ -49,6 +53,7 @@ type SubmissionModel struct {
 	Result    *ResultModel // nil: not graded yet
 	Source    Source
 	Approach  string // safe HTML, or ""
+	Practice  PracticeModel
 }
 
 // ProgressModel is how far a grading has come; it changes while it is looked at.
@@ -88,6 +93,8 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 		m.Notice = t.say("notice." + notice)
 	}
 	if s.Verdict != nil {
+		m.Practice, err = NewPractice(p, s.Said, s.Cards)
+		t.keep(err)
 		m.Result = t.result(*s.Verdict, m.Source)
 	}
 	return m, t.err

@@ -118,3 +118,24 @@ func RunFileURL(lang, token string, f RunFile) templ.SafeURL {
 func CardURL(page templ.SafeURL) templ.SafeURL {
 	return templ.SafeURL(strings.TrimSuffix(string(page), "/")) + "/card.png"
 }
+
+// PredictURL is where a prediction for an exercise is posted to.
+func PredictURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/predictions" }
+
+// ReviewURL is the page of the card that is due; ratings are posted to it.
+func ReviewURL(lang string) templ.SafeURL { return HomeURL(lang) + "review" }
+
+// ProgressURL is the page about what a browser has practised.
+func ProgressURL(lang string) templ.SafeURL { return HomeURL(lang) + "progress" }
+
+// ExportURL is the file with what a browser has practised.
+func ExportURL(lang string) templ.SafeURL { return ProgressURL(lang) + "/redeliver-progress.json" }
+
+// ImportURL is where such a file is posted to, in the field ImportField.
+func ImportURL(lang string) templ.SafeURL { return ProgressURL(lang) + "/import" }
+
+// ImportField is the name of the form field with a file.
+const ImportField = "file"
+
+// ForgetURL is where a browser asks to be forgotten.
+func ForgetURL(lang string) templ.SafeURL { return ProgressURL(lang) + "/forget" }
