@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"redeliver/web/store"
@@ -18,6 +19,8 @@ type problem struct {
 	message string // id of the words
 	places  []any  // of the words
 	cause   error
+	// anew is where a run can be found again, by language; nil without.
+	anew func(lang string) templ.SafeURL
 }
 
 func (p *problem) Error() string {
@@ -43,6 +46,9 @@ func (s *Server) showError(shown error, c echo.Context) {
 	var p *problem
 	if err == nil && errors.As(shown, &p) {
 		m.Message, err = page.Words.Text(p.message, p.places...)
+		if p.anew != nil {
+			m.Anew = p.anew(page.Lang())
+		}
 	}
 	if err == nil {
 		err = render(c, status, views.Problem(m))

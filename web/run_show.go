@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"redeliver/exercises"
@@ -105,14 +106,16 @@ func (s *Server) findRun(ctx context.Context, text string) (foundRun, error) {
 	case err != nil:
 		return foundRun{}, &problem{status: http.StatusNotFound, message: "run.malformed", cause: err}
 	case token.Engine != verdict.Engine:
-		return foundRun{}, &problem{status: http.StatusGone, message: "run.engine", places: []any{"Then", token.Engine, "Now", verdict.Engine}}
+		return foundRun{}, &problem{
+			status: http.StatusGone, message: "run.engine", places: []any{"Then", token.Engine, "Now", verdict.Engine}, anew: s.anew(token),
+		}
 	}
 	exercise, ok := s.catalog.Exercise(token.Exercise)
 	if !ok {
 		return foundRun{}, &problem{status: http.StatusGone, message: "run.exercise-gone", places: []any{"Name", token.Exercise}}
 	}
 	if hash := strings.TrimPrefix(exercise.Hash(), "sha256:"); !strings.HasPrefix(hash, token.ExerciseHash) {
-		return foundRun{}, &problem{status: http.StatusGone, message: "run.exercise-changed", places: []any{"Name", token.Exercise}}
+		return foundRun{}, &problem{status: http.StatusGone, message: "run.exercise-changed", places: []any{"Name", token.Exercise}, anew: s.anew(token)}
 	}
 	return s.findSource(ctx, foundRun{token: token, exercise: exercise})
 }
@@ -120,7 +123,7 @@ func (s *Server) findRun(ctx context.Context, text string) (foundRun, error) {
 // findSource looks among what comes with the exercise and among what was
 // submitted.
 func (s *Server) findSource(ctx context.Context, r foundRun) (foundRun, error) {
-	r.files, r.owner = sampleOf(r.exercise, r.token.SourceHash)
+	r.files, r.owner, _ = sampleOf(r.exercise, r.token.SourceHash)
 	found, err := s.store.FindSource(ctx, r.exercise.Name(), r.token.SourceHash)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && r.files == nil:
@@ -142,8 +145,24 @@ func (s *Server) findSource(ctx context.Context, r foundRun) (foundRun, error) {
 	return r, nil
 }
 
+// anew is where the handler of an old token can be watched today: the starter and the
+// handlers that are wrong on purpose have addresses that outlast engines and versions.
+// It is nil for any other source.
+func (s *Server) anew(token schedule.Token) func(lang string) templ.SafeURL {
+	e, err := s.exercise(token.Exercise)
+	if err != nil {
+		return nil
+	}
+	switch _, owner, name := sampleOf(e, token.SourceHash); owner {
+	case views.OfStarter, views.OfWrong:
+		return func(lang string) templ.SafeURL { return views.WatchURL(lang, e.Name(), name) }
+	default:
+		return nil
+	}
+}
+
 // sampleOf finds a source among those that come with an exercise.
-func sampleOf(e *exercises.Exercise, hash string) ([]exercises.File, views.RunOwner) {
+func sampleOf(e *exercises.Exercise, hash string) (files []exercises.File, owner views.RunOwner, name string) {
 	is := func(files []exercises.File) bool {
 		return strings.HasPrefix(verdict.SourceHash(func(yield func(string, []byte) bool) {
 			for _, f := range files {
@@ -154,19 +173,19 @@ func sampleOf(e *exercises.Exercise, hash string) ([]exercises.File, views.RunOw
 		}), hash)
 	}
 	if is(e.Starter) {
-		return e.Starter, views.OfStarter
+		return e.Starter, views.OfStarter, ""
 	}
 	for _, s := range e.Solutions {
 		if is(s.Files) {
-			return s.Files, views.OfSolution
+			return s.Files, views.OfSolution, s.Name
 		}
 	}
 	for _, s := range e.Wrong {
 		if is(s.Files) {
-			return s.Files, views.OfWrong
+			return s.Files, views.OfWrong, s.Name
 		}
 	}
-	return nil, ""
+	return nil, "", ""
 }
 
 // twinOf finds the nearest schedule that passes in the verdict that a token

@@ -1,12 +1,17 @@
 package views
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/a-h/templ"
+)
 
 // ProblemModel is the model of Problem.
 type ProblemModel struct {
 	Page
 	Message   string
 	RequestID string
+	Anew      templ.SafeURL // where a run that is out of date can be watched as it is today, or ""
 }
 
 // problemStatuses are those that have words of their own.
