@@ -51,12 +51,12 @@ func templatesFor(r *result, f failure) []template {
 	case f.kind == verdict.Lost:
 		return []template{
 			lostUpdate, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
-			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone, nothingWritten,
+			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone, rememberedAsDone, nothingWritten,
 		}
 	case f.kind == verdict.Duplicate:
 		return []template{
 			lostUpdate, chargedWithTwoKeys, eventIDsDiffer, twiceInBatch, keyDeleted, leaseExpired, keyExpired, positionBehind, lateInstance,
-			ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, unguarded,
+			ambiguousAnswer, checkThenAct, expiredKey, markDeleted, answerIgnored, keysDiffer, markerMissing, markReplaced, unguarded,
 		}
 	case f.kind == verdict.Misordered:
 		return []template{staleWrite, olderOver}

@@ -232,6 +232,44 @@ func keysDiffer(e *evidence) *story {
 	return nil
 }
 
+// markReplaced: the second delivery wrote over the mark of the first one instead
+// of being stopped by it.
+func markReplaced(e *evidence) *story {
+	first, second := e.repeated()
+	if first == nil || first.delivery == second.delivery {
+		return nil
+	}
+	for _, mark := range e.marksOf(first) {
+		over := firstOf(e.of(second.delivery), func(a *act) bool {
+			return a.label == mark.label && a.table == mark.table && a.step < second.step && a.replaced()
+		})
+		if over == nil {
+			continue
+		}
+		s := &story{name: "mark replaced", acts: []*act{mark, over, second}, key: keyOf(mark, second)}
+		told := fmt.Sprintf("%s found the mark of the first delivery, wrote over it and answered %s, as for a new event.", capital(over.label), over.answer)
+		s.short = fmt.Sprintf("%s wrote over the mark of the first delivery and answered %s, as for a new event", over.label, over.answer)
+		from, to := first.delivery.Offset, second.delivery.Offset
+		if from != to && slices.ContainsFunc(over.rows, func(row string) bool {
+			return strings.HasSuffix(strings.ReplaceAll(row, "'", ""), fmt.Sprintf(" %d → %d", from, to))
+		}) {
+			s.short = fmt.Sprintf("what %s keeps is the last offset, and the producer's copy has a higher one", over.label)
+			told = fmt.Sprintf("The mark is the last offset: %s raised it from %d to %d, and an event that stands at a higher offset again passes for a new one.", over.label, from, to)
+		}
+		s.text = sentences(e.again(first.delivery, second.delivery), told, fmt.Sprintf("So %s ran again.", second.label))
+		return s
+	}
+	return nil
+}
+
+// replaced says that an insert met a row, and put its own in the place of it.
+func (a *act) replaced() bool {
+	starts := func(with string) bool {
+		return slices.ContainsFunc(a.rows, func(row string) bool { return strings.HasPrefix(row, with) })
+	}
+	return a.verb == "INSERT" && !a.failed && !a.refused() && (starts("-") || !starts("+"))
+}
+
 // keyValues are the first values of the rows that two calls inserted, when each
 // inserted one row and they differ.
 func keyValues(one, two *act) (key, other string, ok bool) {

@@ -159,8 +159,8 @@ func takenForDone(e *evidence) *story {
 			continue
 		}
 		found := lastOf(e.of(d), func(a *act) bool { return a.refused() || a.sawSomething() })
-		if found == nil || len(e.keptIn(d)) > 0 {
-			continue
+		if found == nil || firstOf(e.keptIn(d), func(a *act) bool { return a != found }) != nil {
+			continue // an INCR that finds its key there counts on
 		}
 		return e.skipped(d, found)
 	}
@@ -291,6 +291,30 @@ func (e *evidence) rowKept(d *delivery, found *act) *story {
 			text: sentences(fmt.Sprintf("%s had written the row of %s for the record at offset %d.", capital(wrote.label), e.objectOf(d), o.Offset),
 				fmt.Sprintf("For the record at offset %d, another event of %s, %s %s.", d.Offset, e.objectOf(d), found.label, found.found()),
 				"The handler returned nil and left the row as it was, so the offset was committed and the event never came again."),
+		}
+	}
+	return nil
+}
+
+// rememberedAsDone: a delivery failed, and the next one to the same process did
+// nothing at all. What tells the handler that the work was done is in its memory.
+func rememberedAsDone(e *evidence) *story {
+	for _, d := range e.deliveries {
+		if !e.about(d) || d.Attempt == 1 || !e.returnedNil(d) || !d.passedOn() || len(e.of(d)) > 0 {
+			continue
+		}
+		for _, o := range slices.Backward(e.deliveries) {
+			failed := lastOf(e.of(o), func(a *act) bool { return a.failed && !a.lost && a.verb != "ROLLBACK" })
+			if o.eventID != d.eventID || o.Instance != d.Instance || o.Attempt >= d.Attempt || failed == nil || len(e.keptIn(o)) > 0 {
+				continue
+			}
+			return &story{
+				name: "remembered as done", acts: []*act{failed}, steps: []int{e.returnOf(d).Step}, key: keyOf(failed),
+				short: fmt.Sprintf("%s failed and nothing was done, but %s remembered the record as done and made no call on redelivery", failed.label, d.Instance),
+				text: sentences(fmt.Sprintf("%s answered %q, and nothing of the work was done.", capital(failed.label), failed.errorText()), e.again(o, d),
+					fmt.Sprintf("This time %s made no call at all and returned nil: something that the process %s keeps in memory said that the record was done.", e.function(), d.Instance),
+					capital(e.wentOn(""))+"."),
+			}
 		}
 	}
 	return nil

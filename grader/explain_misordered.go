@@ -1,6 +1,7 @@
 package grader
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,7 +40,11 @@ func staleWrite(e *evidence) *story {
 // wrote its older state over a newer one.
 func olderOver(e *evidence) *story {
 	for _, write := range e.acts {
-		if write.kept == 0 || write.delivery == nil || !write.mentions(e.failure.object) || wentDown(write) == "" {
+		if write.kept == 0 || write.delivery == nil || !write.mentions(e.failure.object) {
+			continue
+		}
+		down := cmp.Or(wentDown(write), e.replacedByLess(write))
+		if down == "" {
 			continue
 		}
 		newer := lastOf(e.acts, func(a *act) bool {
@@ -56,10 +61,40 @@ func olderOver(e *evidence) *story {
 			name: "older over newer", acts: []*act{newer, write}, key: keyOf(write),
 			short: fmt.Sprintf("%s wrote the state of the record at offset %d over a newer one", write.label, write.delivery.Offset),
 			text: sentences(fmt.Sprintf("%s had written the state of the record at offset %d.", capital(newer.label), newer.delivery.Offset),
-				fmt.Sprintf("Then %s wrote that of the record at offset %d over it: %s.", write.label, write.delivery.Offset, wentDown(write)), compares),
+				fmt.Sprintf("Then %s wrote that of the record at offset %d over it: %s.", write.label, write.delivery.Offset, down), compares),
 		}
 	}
 	return nil
+}
+
+// replacedByLess is what became of a row that the delivery of a call had deleted
+// and that the call inserted again, when a number in it became smaller.
+func (e *evidence) replacedByLess(write *act) string {
+	for _, gone := range e.of(write.delivery) {
+		if gone.step >= write.step || gone.table != write.table || !gone.removes(e.failure.object) {
+			continue
+		}
+		for _, old := range gone.rows {
+			for _, row := range write.rows {
+				if strings.HasPrefix(row, "+") && less(valuesOf(row), valuesOf(old)) {
+					return fmt.Sprintf("%s became %s", old[1:], row[1:])
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// less says that a number in a row is smaller than in the one that it replaces.
+func less(row, old []string) bool {
+	for i := range min(len(row), len(old)) {
+		was, err := strconv.ParseInt(old[i], 10, 64)
+		now, err2 := strconv.ParseInt(row[i], 10, 64)
+		if err == nil && err2 == nil && now < was {
+			return true
+		}
+	}
+	return false
 }
 
 // wentDown is the row difference of a call in which a number became smaller.

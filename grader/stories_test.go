@@ -34,6 +34,7 @@ func TestStories(t *testing.T) {
 		"charge-once/wrong/commit-forgotten",
 		"charge-once/wrong/debit-before-transaction",
 		"charge-once/wrong/error-for-a-copy",
+		"charge-once/wrong/insert-or-replace",
 		"charge-once/wrong/marker-after-commit",
 		"charge-once/wrong/marker-committed-first",
 		"charge-once/wrong/marker-in-a-goroutine",
@@ -49,6 +50,7 @@ func TestStories(t *testing.T) {
 		"charge-once/power/compensation-not-atomic",
 		"charge-once/power/forgets-after-a-day",
 		"charge-once/power/m-debit-error-dropped",
+		"ambiguous-commit/wrong/noted-before-commit",
 		"check-then-insert/starter",
 		"check-then-insert/wrong/conflict-ignored",
 		"check-then-insert/wrong/every-error-is-a-copy",
@@ -57,9 +59,12 @@ func TestStories(t *testing.T) {
 		"check-then-insert/wrong/violation-for-ever",
 		"forgotten-keys/wrong/deleted-when-done",
 		"offset-is-not-a-key/starter",
+		"offset-is-not-a-key/wrong/high-watermark",
 		"offset-is-not-a-key/wrong/last-payment-only",
 		"offset-is-not-a-key/wrong/offset-only",
+		"redis-gap/wrong/incr-first",
 		"state-not-increment/wrong/check-then-write",
+		"state-not-increment/wrong/replaced-in-a-transaction",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
