@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // compilerCache is shared with the other tests: preparing the compiler takes 20 s
 // of processor time.
-func compilerCache(t *testing.T) string {
+func compilerCache(t testing.TB) string {
 	t.Helper()
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -77,14 +77,14 @@ type server struct {
 
 var listening = regexp.MustCompile(`address=(http://[0-9.:]+)`)
 
-func startServer(t *testing.T, data string, packs ...string) *server {
+func startServer(t testing.TB, data string, packs ...string) *server {
 	t.Helper()
 	return start(t, listening, []string{"REDELIVER_PACKS=" + strings.Join(packs, ":")},
 		"serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "1")
 }
 
 // start runs a command until its log says that it is ready.
-func start(t *testing.T, ready *regexp.Regexp, env []string, args ...string) *server {
+func start(t testing.TB, ready *regexp.Regexp, env []string, args ...string) *server {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -126,7 +126,7 @@ func start(t *testing.T, ready *regexp.Regexp, env []string, args ...string) *se
 }
 
 // kill is kill -9. A second call does nothing.
-func (s *server) kill(t *testing.T) {
+func (s *server) kill(t testing.TB) {
 	t.Helper()
 	if s.cmd.ProcessState != nil {
 		return
@@ -157,7 +157,7 @@ func (v *visitor) get(ctx context.Context, address string) (string, error) {
 	return string(body), err
 }
 
-func (v *visitor) submit(t *testing.T, base, exercise, source string) {
+func (v *visitor) submit(t testing.TB, base, exercise, source string) {
 	t.Helper()
 	path := "/en/exercises/" + exercise
 	if _, err := v.get(t.Context(), base+path); err != nil {
@@ -225,7 +225,7 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-func waitForVerdict(t *testing.T, v *visitor, base string) string {
+func waitForVerdict(t testing.TB, v *visitor, base string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
