@@ -47,10 +47,10 @@ func leftOut(entry string, produces bool) map[string]string {
 		return map[string]string{
 			schedule.ProducerDuplicate: "a copy that the producer sends has an offset of its own, and without an id nothing tells it from a new record",
 			schedule.RewindPhase:       "nobody reads the offsets that are committed to Kafka",
-			schedule.Cluster:           "its scenarios are about offset commits, and nothing is committed to Kafka",
+			schedule.Cluster:           "its scenarios are about offset commits, and nothing is committed to Kafka; zombie and interleavings move the partition while a record is in hand",
 		}
 	case entry == "relay" || produces:
-		return map[string]string{schedule.Cluster: "its members have a broker of their own, to which a submission cannot produce yet"}
+		return map[string]string{schedule.Cluster: "its members have a broker and a clock of their own, which a submission that produces does not reach; zombie and interleavings move the partition while a record is in hand"}
 	default:
 		return nil
 	}
