@@ -451,8 +451,10 @@ func TestPracticeInEveryLanguage(t *testing.T) {
 	v := b.visitor(t)
 	path := v.predict(t, "passed", failed("duplicate"))
 	for _, lang := range content.Languages() {
-		for _, page := range []string{"/review", "/review?more=5", "/progress", "/progress?notice=imported&left-out=2", "/progress?notice=forgotten",
-			"/questions/acks-all", "/exercises", "/exercises/core/outbox", "/", strings.TrimPrefix(path, "/en")} {
+		for _, page := range []string{
+			"/review", "/review?more=5", "/progress", "/progress?notice=imported&left-out=2", "/progress?notice=forgotten",
+			"/questions/acks-all", "/exercises", "/exercises/core/outbox", "/", strings.TrimPrefix(path, "/en"),
+		} {
 			a := v.get(t, "/"+lang+page, 200)
 			htmlcheck.Page(t, a.body, htmlcheck.NothingInline, htmlcheck.LinksWithin, htmlcheck.In("html", htmlcheck.Attr("lang", lang)),
 				htmlcheck.In("meta[name=description]:not([content=''])"), htmlcheck.Count("h1", 1), htmlcheck.Count("link[rel=alternate]", 3))

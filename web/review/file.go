@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -179,7 +180,7 @@ func decode(text []byte) (f file, err error) {
 		return f, &FileError{Fault: NoJSON}
 	case err != nil || head.Format != format:
 		return f, &FileError{Fault: NotOurs}
-	case string(head.Version) != fmt.Sprint(formatVersion):
+	case string(head.Version) != strconv.Itoa(formatVersion):
 		return f, &FileError{Fault: TooNew, Place: cut(string(head.Version))}
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))

@@ -112,8 +112,10 @@ func TestPlan(t *testing.T) {
 		p := store.Practice{
 			Mistakes: []store.Mistake{{Exercise: "core/check-then-insert", Kind: "stuck", LastAt: days(-9)}, {Exercise: "core/poison-pill", Kind: "lost", LastAt: days(-1)}},
 			Predictions: []store.Prediction{
-				{Exercise: "core/outbox", Guess: "passed", Came: []string{"lost"}}, {Exercise: "core/redis-gap", Guess: "duplicate", Came: []string{"duplicate"}},
-				{Exercise: "core/charge-once", Guess: "lost"}, {Exercise: "gone/gone", Guess: "lost", Came: []string{"stuck"}},
+				{Exercise: "core/outbox", Guess: "passed", Came: []string{"lost"}},
+				{Exercise: "core/redis-gap", Guess: "duplicate", Came: []string{"duplicate"}},
+				{Exercise: "core/charge-once", Guess: "lost"},
+				{Exercise: "gone/gone", Guess: "lost", Came: []string{"stuck"}},
 			},
 			Cards: []store.Card{
 				{Name: "question/acks-all", Reps: 1, CreatedAt: days(-5), DueAt: days(-1)},

@@ -69,7 +69,7 @@ func toFSRS(c store.Card, now time.Time) fsrs.Card {
 		last = now
 	}
 	return fsrs.Card{
-		Stability: c.Stability, Difficulty: c.Difficulty, Reps: uint64(c.Reps), Lapses: uint64(c.Lapses), //nolint:gosec // not negative
+		Stability: c.Stability, Difficulty: c.Difficulty, Reps: uint64(c.Reps), Lapses: uint64(c.Lapses),
 		State: fsrs.Review, LastReview: last,
 	}
 }
