@@ -43,15 +43,21 @@ func (s *Server) runShow(c echo.Context) error {
 			return err
 		}
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, b)
+	case views.PictureFile:
+		return s.sendCard(c, "run "+r.token.String(), func() (views.Card, error) {
+			m, err := s.runModel(c, r, v, steps)
+			if err != nil {
+				return views.Card{}, err
+			}
+			return views.NewRunCard(m, steps), nil
+		})
+	default:
+		m, err := s.runModel(c, r, v, steps)
+		if err != nil {
+			return err
+		}
+		return render(c, http.StatusOK, views.Run(m))
 	}
-	m, err := s.runModel(c, r, v, steps)
-	if err != nil {
-		return err
-	}
-	if file == views.PictureFile {
-		return s.sendCard(c, "run "+r.token.String(), func() (views.Card, error) { return views.NewRunCard(m, steps), nil })
-	}
-	return render(c, http.StatusOK, views.Run(m))
 }
 
 func (s *Server) runModel(c echo.Context, r foundRun, v verdict.Verdict, steps []verdict.Step) (views.RunModel, error) {

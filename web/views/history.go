@@ -11,9 +11,9 @@ type HistoryRef string
 // StarterRef is the text that everybody begins with; the prefixes stand before the
 // number of a draft and the id of a submission.
 const (
-	StarterRef       HistoryRef = "starter"
-	DraftPrefix                 = "v"
-	SubmissionPrefix            = "s"
+	StarterRef       = HistoryRef("starter")
+	DraftPrefix      = "v"
+	SubmissionPrefix = "s"
 )
 
 func draftRef(version int64) HistoryRef {
@@ -102,8 +102,8 @@ func NewHistory(p Page, h History) (HistoryModel, error) {
 	m := HistoryModel{Page: p, Exercise: h.Exercise, Name: h.Title, From: h.From, To: h.To, Submissions: h.Submissions, Drafts: h.Drafts}
 	m.Choices = append(m.Choices, HistoryChoice{StarterRef, t.say("exercise.starter-link")})
 	for _, s := range h.Submissions {
-		m.Choices = append(m.Choices, HistoryChoice{submissionRef(s.PublicID),
-			t.say("history.submission", "Time", ClockTime(s.At), "State", t.say("state."+stateName(s.Outcome)))})
+		state := t.say("state." + stateName(s.Outcome))
+		m.Choices = append(m.Choices, HistoryChoice{submissionRef(s.PublicID), t.say("history.submission", "Time", ClockTime(s.At), "State", state)})
 	}
 	for _, d := range h.Drafts {
 		m.Choices = append(m.Choices, HistoryChoice{draftRef(d.Version), t.say("history.draft", "N", d.Version, "Time", ClockTime(d.At))})
