@@ -61,7 +61,7 @@ func (b *browserBundle) addresses(t *testing.T, submission, token string) []stri
 	for _, r := range router.Routes() {
 		path, ofSite := strings.CutPrefix(r.Path, "/:lang")
 		// Files and streams are no pages; a run to watch leads to the page of a run.
-		if !ofSite || path == "" || r.Method != "GET" || strings.Contains(path, "card.png") || strings.Contains(path, "events") || strings.Contains(path, "/watch") {
+		if !ofSite || path == "" || r.Method != "GET" || strings.Contains(path, "card.png") || strings.HasSuffix(path, ".json") || strings.Contains(path, "events") || strings.Contains(path, "/watch") {
 			continue
 		}
 		if path = parts.Replace(path); strings.Contains(path, ":") {

@@ -57,7 +57,7 @@ func TestPageSizes(t *testing.T) {
 	largest := map[int]string{}
 	most := map[int]int{}
 	for _, lang := range []string{"en", "ru", "de"} {
-		limits := map[string]int{"": reading, "questions": reading, "glossary": reading, "exercises": reading, "labs": reading, "search?q=kafka": reading}
+		limits := map[string]int{"": reading, "questions": reading, "glossary": reading, "exercises": reading, "labs": reading, "search?q=kafka": reading, "review": reading, "progress": reading}
 		for _, q := range b.srv.bank.All() {
 			limits["questions/"+q.Slug] = reading
 		}
