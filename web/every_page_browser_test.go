@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,10 @@ func (b *browserBundle) addresses(t *testing.T, submission, token string) []stri
 		if path = parts.Replace(path); strings.Contains(path, ":") {
 			t.Logf("%s: nothing stands for its changing part, so the page is not looked at here", r.Path)
 			continue
+		}
+		a := b.visitor(t).do(t, "HEAD", "/en"+path, nil, nil)
+		if a.status == http.StatusOK && !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+			continue // a file to keep
 		}
 		out = append(out, path)
 	}
