@@ -51,6 +51,9 @@ func (l *loader) checkEntry(doc *document, file exerciseFile) {
 		l.at(doc, "The entry must be one of "+strings.Join(names, ", ")+".", "entry")
 		return
 	}
+	if known.Clients && slices.Contains(file.Databases, "read-committed") {
+		l.at(doc, "The entry "+known.Name+" runs on sqlite only: its processes do not wait for locks.", "databases")
+	}
 	l.checkEach(doc, file.Services, known.Services, "service of the entry "+known.Name, "services")
 }
 
@@ -60,6 +63,7 @@ func (l *loader) checkOutputs(doc *document, exercise *Exercise, events Events) 
 		return // events.yaml has problems already
 	}
 	switch named := len(events.Outputs) > 0; {
+	case exercise.MakesClients(): // it may produce, or not
 	case exercise.Produces() && !named:
 		l.at(doc, "The submission is given a Kafka client, but events.yaml names no outputs.", "entry")
 	case !exercise.Produces() && named:

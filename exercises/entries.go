@@ -12,6 +12,7 @@ type Entry struct {
 	Functions []string // each must be defined, in package handler
 	Services  []string // what an exercise with this entry may ask for
 	Produces  bool     // its functions are given a Kafka client without asking
+	Clients   bool     // its functions make their Kafka clients themselves
 }
 
 // Entries lists the entries that exercise.yaml may name.
@@ -21,7 +22,7 @@ func Entries() []Entry {
 		{Name: "batch", Functions: []string{"HandleBatch"}},
 		{Name: "offsets", Functions: []string{"StartOffset", "Handle"}},
 		{Name: "relay", Functions: []string{"Handle", "Relay"}, Produces: true},
-		{Name: "consumer", Functions: []string{"Run"}},
+		{Name: "consumer", Functions: []string{"Run"}, Clients: true},
 		{Name: "producer", Functions: []string{"Publish"}},
 	}
 }
@@ -46,6 +47,12 @@ func (h *Head) Signature() string {
 func (h *Head) Produces() bool {
 	known, _ := entry(h.Entry)
 	return known.Produces || slices.Contains(h.Services, "kafka")
+}
+
+// MakesClients says whether a submission makes its Kafka clients itself.
+func (e *Exercise) MakesClients() bool {
+	known, _ := entry(e.Entry)
+	return known.Clients
 }
 
 func entry(name string) (Entry, bool) {

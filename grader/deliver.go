@@ -167,7 +167,11 @@ func endedBy(reason sandbox.Reason) string {
 // returned goes on after a function of the submission: goroutines that it left,
 // then what the entry does, such as the offset commit.
 func (r *run) returned(ctx context.Context, l *lane) error {
-	leak, stop, err := l.proc.drain(ctx)
+	var leak *request
+	stop, err := &sandbox.Stop{Reason: sandbox.Returned}, error(nil)
+	if l.current.task.Kind != abi.Run { // its process ends with it, and whatever it left running
+		leak, stop, err = l.proc.drain(ctx)
+	}
 	switch {
 	case err != nil:
 		return err

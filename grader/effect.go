@@ -77,6 +77,8 @@ func readEffect(q request) (effect, error) {
 		return readRedis(q)
 	case abi.OpCharge:
 		return readCharge(q)
+	case abi.OpKafka:
+		return readKafka(q)
 	default:
 		return nil, fmt.Errorf("%w: there is no operation %d", errMalformed, q.op)
 	}

@@ -31,11 +31,16 @@ func readProduce(q request) (produceEffect, error) {
 	if err := r.End(); err != nil {
 		return produceEffect{}, fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	rec := &kgo.Record{Topic: m.Record.Topic, Key: m.Record.Key, Value: m.Record.Value, Timestamp: m.Record.Timestamp}
-	for _, h := range m.Record.Headers {
+	return produceEffect{m.At, producedRecord(m.Record)}, nil
+}
+
+// producedRecord is a record as a client sends it.
+func producedRecord(m abi.Record) *kgo.Record {
+	rec := &kgo.Record{Topic: m.Topic, Key: m.Key, Value: m.Value, Timestamp: m.Timestamp}
+	for _, h := range m.Headers {
 		rec.Headers = append(rec.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
 	}
-	return produceEffect{m.At, rec}, nil
+	return rec
 }
 
 func (e produceEffect) position() abi.Position { return e.at }

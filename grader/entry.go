@@ -43,6 +43,14 @@ func newEntry(name string) (entry, error) {
 // leftOut says which phases make no sense for an entry, and why.
 func leftOut(entry string, produces bool) map[string]string {
 	switch {
+	case entry == "consumer":
+		return map[string]string{
+			schedule.TwoRecords:         noShare,
+			schedule.Interleavings:      noShare,
+			schedule.CrashAndInterleave: noShare,
+			schedule.ClockJumps:         "a jump of the clock is no event for a consumer: its time passes by itself",
+			schedule.RewindPhase:        "nobody moves the offsets of a group that has members",
+		}
 	case entry == "offsets":
 		return map[string]string{
 			schedule.ProducerDuplicate: "a copy that the producer sends has an offset of its own, and without an id nothing tells it from a new record",
@@ -55,6 +63,9 @@ func leftOut(entry string, produces bool) map[string]string {
 		return nil
 	}
 }
+
+// noShare is why a consumer's effects are not interleaved with another's.
+const noShare = "members of a group hold a partition one after the other; where two hold it for a moment is looked at in zombie and cluster"
 
 // records is the entry handler: one record after the other, the offset of each is
 // committed to Kafka.

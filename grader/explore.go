@@ -112,7 +112,7 @@ func (x *explorer) whatIsKnown() schedule.Facts {
 	e := x.sub.exercise
 	_, without := leftOut(e.Entry, e.Produces())[schedule.ProducerDuplicate]
 	return schedule.Facts{
-		Batches: e.Entry == "batch", OwnOffsets: e.Entry == "offsets", Seed: x.exerciseSeed(),
+		Batches: e.Entry == "batch", Clients: e.MakesClients(), OwnOffsets: e.Entry == "offsets", Seed: x.exerciseSeed(),
 		NoCopies: without || e.Phases != nil && !slices.Contains(e.Phases, schedule.ProducerDuplicate),
 	}
 }
@@ -135,7 +135,7 @@ func (x *explorer) learn(phase string, results []*result) {
 			x.verdict.Stdout, x.verdict.Stderr = string(results[0].stdout), string(results[0].stderr)
 		}
 		for _, e := range results[0].effects {
-			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable})
+			x.plans.Effects = append(x.plans.Effects, schedule.Effect{Durable: e.durable, Sure: e.sure})
 		}
 		x.plans.Expires = slices.ContainsFunc(results, func(r *result) bool { return r.expires })
 		other := results[len(results)-1]

@@ -31,6 +31,7 @@ type done struct {
 	attempt  int
 	step     int // of the timeline
 	durable  bool
+	sure     bool // no error can answer it
 	offset   bool // an offset commit
 	fault    schedule.Action
 }

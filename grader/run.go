@@ -59,6 +59,9 @@ type options struct {
 // run executes one schedule from a clean start and looks into the database. An
 // error is ours.
 func (w *world) run(ctx context.Context, s schedule.Schedule, o options) (*result, error) {
+	if w.sub.exercise.MakesClients() {
+		return w.runClients(ctx, s, o)
+	}
 	if s.Phase == schedule.Cluster {
 		return w.runGroup(ctx, s, o)
 	}

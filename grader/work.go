@@ -27,6 +27,8 @@ func (w *work) function() string {
 		return "StartOffset"
 	case abi.Relay:
 		return "Relay"
+	case abi.Run:
+		return "Run"
 	default:
 		return "Handle"
 	}
@@ -57,6 +59,8 @@ func (w *work) begins(instance string, set *recordSet) string {
 		return fmt.Sprintf("%s is assigned %s and asks StartOffset where to begin.", instance, w.partition())
 	case abi.Relay:
 		return instance + " calls Relay."
+	case abi.Run:
+		return instance + " calls Run."
 	case abi.Handle:
 		return deliverText(w.deliveries[0], set)
 	default:
@@ -87,6 +91,8 @@ func (w *work) what(set *recordSet) (text, object string) {
 		return "StartOffset for " + w.partition().String(), ""
 	case abi.Relay:
 		return "Relay", ""
+	case abi.Run:
+		return "Run", ""
 	default:
 	}
 	if e, ok := set.events[w.deliveries[0].eventID]; ok {

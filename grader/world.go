@@ -33,9 +33,10 @@ type world struct {
 	groups   int // consumer groups used so far
 	services []service
 	// Those of services that effects go to; nil when the submission has no client.
-	kafka   *producer
-	redis   *redisKeys
-	gateway *gatewayCharges
+	kafka    *producer
+	redis    *redisKeys
+	gateway  *gatewayCharges
+	produced *producedRecords // by clients of the submission's own
 }
 
 // recordSet is a cluster that holds the records of a schedule set.
@@ -79,6 +80,10 @@ func (w *world) startServices() {
 	if w.sub.exercise.Produces() {
 		w.kafka = &producer{}
 		w.services = append(w.services, w.kafka)
+	}
+	if w.sub.exercise.MakesClients() {
+		w.produced = &producedRecords{}
+		w.services = append(w.services, w.produced)
 	}
 	if slices.Contains(w.sub.exercise.Services, "redis") {
 		w.redis = &redisKeys{server: redis.Start(), clock: w.clock}
@@ -165,6 +170,15 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 	if s, ok := w.sets[set]; ok {
 		return s, nil
 	}
+	s, err := w.makeRecords(ctx, set)
+	if err == nil {
+		w.sets[set] = s
+	}
+	return s, err
+}
+
+// makeRecords makes and fills a cluster for a set.
+func (w *world) makeRecords(ctx context.Context, set schedule.Set) (*recordSet, error) {
 	var topics, outputs []cluster.Topic
 	for _, t := range w.sub.exercise.Events.Outputs {
 		outputs = append(outputs, cluster.Topic(t))
@@ -181,7 +195,7 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 		return nil, err
 	}
 	s := &recordSet{Cluster: c, events: map[string]exercises.Event{}, ends: map[partition]int64{}}
-	if len(outputs) > 0 {
+	if w.kafka != nil {
 		s.outputs, err = c.Outputs(outputs)
 	}
 	if err == nil {
@@ -191,7 +205,6 @@ func (w *world) records(ctx context.Context, set schedule.Set) (*recordSet, erro
 		s.close()
 		return nil, err
 	}
-	w.sets[set] = s
 	return s, nil
 }
 

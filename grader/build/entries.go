@@ -50,6 +50,10 @@ func entryOf(signature string) (entry, bool) {
 			handle,
 			{"Relay", "func Relay(ctx context.Context, db *sql.DB, cl *kgo.Client) error"},
 		}, sdkPackage, "StartRelay"}, true
+	case "consumer":
+		return entry{[]function{
+			{"Run", "func Run(ctx context.Context, kafka []kgo.Opt, db *sql.DB) error"},
+		}, clientsPackage, "StartConsumer"}, true
 	default:
 		return entry{}, false
 	}

@@ -39,6 +39,7 @@ func Check(entryName string, editable []string, files []exercises.File) []verdic
 		}
 		if e, ok := entryOf(entryName); ok && len(c.findings) == 0 {
 			c.entry(e)
+			c.makesClients(e)
 		}
 	}
 	sortFindings(c.findings)
@@ -249,6 +250,41 @@ func (c *checker) entry(e entry) {
 			c.addAt(verdict.Compile, c.parsed[0].Name.Pos(), "func %s is missing. The submission must define: %s", f.Name, f.Signature)
 		}
 	}
+}
+
+// makesClients reports where a submission makes a Kafka client although the entry
+// gives it one or none: the sandbox has the functions, for other entries.
+func (c *checker) makesClients(e entry) {
+	if e.Package == clientsPackage {
+		return
+	}
+	for _, tree := range c.parsed {
+		name := nameOf(tree, kgoPackage)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok || s.Sel.Name != "NewClient" && s.Sel.Name != "NewGroupTransactSession" {
+				return true
+			}
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == name {
+				c.addAt(verdict.Compile, s.Sel.Pos(), "%s.%s is not available in this exercise", name, s.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// nameOf is how a file calls a package that it imports, "" if it does not.
+func nameOf(tree *ast.File, importPath string) string {
+	for _, spec := range tree.Imports {
+		if spec.Path.Value != strconv.Quote(importPath) {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		return path.Base(importPath)
+	}
+	return ""
 }
 
 // findFunc returns the declaration of a function that is no method, or nil.

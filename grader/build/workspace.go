@@ -19,13 +19,15 @@ const languageVersion = "1.26"
 // The packages of the workspace that a program needs beside those that a
 // submission may import.
 const (
-	sdkPackage    = "redeliver/grader/guest/sdk"
-	redisPackage  = "redeliver/grader/guest/withredis"
-	chargePackage = "redeliver/grader/guest/withgateway"
-	warmPackage   = "redeliver/grader/guest/warm"
+	sdkPackage     = "redeliver/grader/guest/sdk"
+	redisPackage   = "redeliver/grader/guest/withredis"
+	chargePackage  = "redeliver/grader/guest/withgateway"
+	clientsPackage = "redeliver/grader/guest/withclients"
+	kgoPackage     = "github.com/twmb/franz-go/pkg/kgo"
+	warmPackage    = "redeliver/grader/guest/warm"
 )
 
-var ourPackages = [...]string{sdkPackage, redisPackage, chargePackage, warmPackage}
+var ourPackages = [...]string{sdkPackage, redisPackage, chargePackage, clientsPackage, warmPackage}
 
 // workspaceFiles returns the module in which everything is compiled, by path.
 func workspaceFiles() (map[string]string, error) {

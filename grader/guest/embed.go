@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-//go:embed abi host redis sdk sqlite warm withgateway withredis lookalike
+//go:embed abi host redis sdk sqlite warm withclients withgateway withredis lookalike
 var sources embed.FS
 
 // Sources calls f with the path, from this folder, and the content of each

@@ -41,6 +41,8 @@ type Facts struct {
 	Batches bool
 	// OwnOffsets says that nobody commits to Kafka.
 	OwnOffsets bool
+	// Clients says that the submission makes its Kafka clients itself.
+	Clients bool
 	// NoCopies says that a producer's copy counts as a new record, because
 	// nothing in it could tell.
 	NoCopies bool
@@ -70,7 +72,10 @@ type Facts struct {
 }
 
 // Effect is one effect of a run.
-type Effect struct{ Durable bool }
+type Effect struct {
+	Durable bool
+	Sure    bool // nothing can answer it with an error
+}
 
 // Aftermath is a run with one crash: what was durable at the crash, and how many
 // effects the whole run had.
@@ -94,6 +99,10 @@ func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
 	last, base := len(f.Effects)-1, f.Base()
 	var sets []Schedule
 	complete = true
+	if f.Clients {
+		sets, complete = planClients(phase, f)
+		return named(sets, phase, database), complete
+	}
 	switch phase {
 	case HappyPath: // twice the same: it must give the same trace twice
 		other := All
@@ -149,10 +158,14 @@ func Plan(phase, database string, f Facts) (plan []Schedule, complete bool) {
 	case Random:
 		sets, complete = random(f), false
 	}
+	return named(sets, phase, database), complete
+}
+
+func named(sets []Schedule, phase, database string) []Schedule {
 	for i := range sets {
 		sets[i].Phase, sets[i].Database = phase, database
 	}
-	return sets, complete
+	return sets
 }
 
 // ofOne is the number of effects of a run over One.
@@ -294,12 +307,18 @@ func random(f Facts) []Schedule {
 			if d.Do == Rebalance && (s.Set == Two || s.Has(Rebalance)) {
 				d.Do = Switch
 			}
-			if !slices.Contains(s.Deviations, d) {
-				s.Deviations = append(s.Deviations, d)
-			}
+			s = s.with(d)
 		}
-		slices.SortFunc(s.Deviations, Deviation.compare)
 		all = append(all, s)
 	}
 	return all
+}
+
+// with adds a deviation, in its place, unless it is there.
+func (s Schedule) with(d Deviation) Schedule {
+	if !slices.Contains(s.Deviations, d) {
+		s.Deviations = append(slices.Clone(s.Deviations), d)
+		slices.SortFunc(s.Deviations, Deviation.compare)
+	}
+	return s
 }

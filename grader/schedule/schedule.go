@@ -69,6 +69,11 @@ const (
 	// Reassign takes the partitions of an instance with nothing in hand and gives
 	// them back: it asks where to start.
 	Reassign Action = "reassign"
+	// Stall lets a process take ten seconds before an effect, and Join starts a second
+	// instance meanwhile. They are for submissions that make their clients themselves:
+	// those go on in the background.
+	Stall Action = "stall"
+	Join  Action = "join"
 	// Rewind puts the group back to the first offset after everything has been
 	// committed.
 	Rewind Action = "rewind"
@@ -76,7 +81,7 @@ const (
 
 // actions in the order in which several at one effect happen.
 func actions() []Action {
-	return append([]Action{JumpDay, JumpWeek, JumpExpiry, Rewind, Reassign, Rebalance, Crash, Split, Fail, Lose, Switch}, Scenarios()...)
+	return append([]Action{JumpDay, JumpWeek, JumpExpiry, Rewind, Reassign, Rebalance, Join, Stall, Crash, Split, Fail, Lose, Switch}, Scenarios()...)
 }
 
 // Scenarios are the actions of the phase cluster.

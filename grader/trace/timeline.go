@@ -109,7 +109,7 @@ func (t *Timeline) row(s verdict.Step) Row {
 	switch s.Event {
 	case Deliver:
 		r.Arrow = FromMiddle
-	case SQL, Send, Redis, Charge, Wait, CommitOffset, Fault, Leak:
+	case SQL, Send, Redis, Charge, Wait, CommitOffset, Transaction, Fault, Leak:
 		r.Arrow = ToMiddle
 	}
 	return r

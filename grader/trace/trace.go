@@ -29,8 +29,9 @@ const (
 	Limit        = "limit"
 	Leak         = "leak"
 	Check        = "check"
-	Group        = "group" // joined, assigned, left
-	Wait         = "wait"  // a statement meets another transaction's lock
+	Group        = "group"       // joined, assigned, left
+	Wait         = "wait"        // a statement meets another transaction's lock
+	Transaction  = "transaction" // a producer ends one
 )
 
 // Recorder collects the steps of one schedule.

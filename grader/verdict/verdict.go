@@ -112,7 +112,7 @@ type Step struct {
 	Step int `json:"step"` // from 1
 	// Lane is the instance that acted; empty for what happens to all of them.
 	Lane string `json:"lane"`
-	// Event is one of deliver, sql, redis, gateway, send, wait, commit-offset,
+	// Event is one of deliver, sql, redis, gateway, send, wait, commit-offset, transaction,
 	// return, crash, restart, produce, fault, output, limit, leak, check, group.
 	Event    string   `json:"event"`
 	Text     string   `json:"text"`

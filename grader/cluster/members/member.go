@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"redeliver/grader/cluster/bubble"
+	"redeliver/grader/cluster/gate"
 )
 
 // Session timeout and heartbeats. In virtual time they are the client's
@@ -47,7 +48,7 @@ type member struct {
 	name     string
 	id       string // its member id at its last assignment
 	client   *kgo.Client
-	gate     *gate
+	gate     *gate.Gate
 	stop     context.CancelFunc // ends what the client is about
 	changes  chan change
 	blocks   bool // a rebalance waits for the handler of what was polled
@@ -63,7 +64,7 @@ type member struct {
 // balancer gives the only partition to it.
 func connect(k *kafka, name string, serial int, sc Scenario) (*member, error) {
 	m := &member{
-		name: name, gate: newGate(k.net.DialContext), changes: make(chan change, 64),
+		name: name, gate: gate.New(k.net.DialContext), changes: make(chan change, 64),
 		blocks: sc.blocks, inGroup: true, position: -1,
 	}
 	opts := []kgo.Opt{
@@ -188,7 +189,7 @@ func (m *member) allowRebalance() {
 
 // die ends the process without a farewell. The client's goroutines end too.
 func (m *member) die() {
-	m.gate.cut()
+	m.gate.Cut()
 	m.stop() // else Close would try to tell the group
 	m.client.CloseAllowingRebalance()
 	m.inGroup, m.owns, m.closed = false, false, true

@@ -399,12 +399,12 @@ func (r *run) commit(d *Delivery) (refused *kerr.Error, err error) {
 
 // commitUnheard commits through a gate that loses the answer, and ends the
 // process, which would ask again.
-func (r *run) commitUnheard(d *Delivery) error {
+func (r *run) commitUnheard(d *Delivery, dropped <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(r.ctx)
 	answered := make(chan error, 1)
 	go func() { answered <- d.member.client.CommitRecords(ctx, r.own(d)) }()
 	select {
-	case <-d.member.gate.dropped:
+	case <-dropped:
 		cancel()
 		err := <-answered // the context's: nobody reads the answer any more
 		if err == nil {

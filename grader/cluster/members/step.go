@@ -22,14 +22,14 @@ func evictA(r *run) error {
 }
 
 func freezeA(r *run) error {
-	r.a.gate.freeze()
+	r.a.gate.Freeze()
 	r.a.ghost, r.a.inGroup, r.a.owns = true, false, false
 	r.tell(Event{Kind: Frozen, Instance: r.a.name})
 	return nil
 }
 
 func thawA(r *run) error {
-	r.a.gate.thaw()
+	r.a.gate.Thaw()
 	return nil
 }
 
@@ -121,7 +121,11 @@ func crashA(r *run) error {
 // loseCommitOfA stores A's commit and ends A before the answer comes.
 func loseCommitOfA(r *run) error {
 	d := r.paused
-	r.a.gate.loseAnswer(kmsg.OffsetCommit)
+	dropped := make(chan struct{})
+	r.a.gate.LoseAnswer(kmsg.OffsetCommit, func() {
+		r.a.gate.Cut() // or the client would ask again
+		close(dropped)
+	})
 	r.wake(d)
 	if err := r.ended(d); err != nil {
 		return err
@@ -129,5 +133,5 @@ func loseCommitOfA(r *run) error {
 	if d.err != nil {
 		return r.refuse(d)
 	}
-	return r.commitUnheard(d)
+	return r.commitUnheard(d, dropped)
 }

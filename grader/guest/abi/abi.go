@@ -17,7 +17,8 @@ package abi
 // OpRedis and OpCharge are effects, except OpPrepare and OpCloseConn: each is a
 // point at which the host may schedule another instance, crash this one, or
 // answer with an error.
-// OpTask, OpReturn, OpPrepare, OpMore and OpCloseConn are no effects.
+// OpTask, OpReturn, OpPrepare, OpMore and OpCloseConn are no effects; of the calls
+// of OpKafka, which are those of a client that the submission made itself, some are.
 //
 // A connection is a number from 1 to MaxConns that the guest chooses. The host
 // opens it when it is first mentioned, so that a fresh process pays no call for
@@ -36,6 +37,7 @@ const (
 	OpProduce   = 11 // Produce   → ProduceReply
 	OpRedis     = 12 // RedisRequest → RedisReply
 	OpCharge    = 13 // Charge    → ChargeReply
+	OpKafka     = 14 // KafkaRequest → KafkaReply
 )
 
 // Limits that the host enforces; the guest's sources know them only to give

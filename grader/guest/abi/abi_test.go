@@ -76,6 +76,21 @@ func messages() []message {
 		of("redis reply that was lost", abi.RedisReply{Lost: "i/o timeout"}, abi.AppendRedisReply, (*abi.Reader).RedisReply),
 		of("charge", abi.Charge{At: at, Account: "a", Amount: -1, Key: "k"}, abi.AppendCharge, (*abi.Reader).Charge),
 		of("charge reply", abi.ChargeReply{Result: abi.NoAnswer, Text: "i/o timeout"}, abi.AppendChargeReply, (*abi.Reader).ChargeReply),
+		of("kafka request", abi.KafkaRequest{
+			At: at, Client: 3, Call: abi.ProduceRecord, Ticket: 9, Max: -1, Deadline: utc, Commit: true,
+			Record:   abi.Record{Topic: "t", Value: []byte("v")},
+			Settings: []abi.KafkaSetting{{Option: abi.HasLost}, {Option: abi.ConsumeResetOffset, Ints: []int64{-2, 0}, Texts: []string{"", "x"}}},
+			Offsets:  []abi.KafkaOffset{{Topic: "t", Partition: 1, Epoch: -1, Offset: math.MaxInt64}},
+		}, abi.AppendKafkaRequest, (*abi.Reader).KafkaRequest),
+		of("kafka reply", abi.KafkaReply{
+			State: abi.KafkaCallback, Ticket: 1, Stop: true, Client: 2, Kind: abi.Lost,
+			Err: abi.Error{Kind: abi.ClientError, Code: 47, Text: "a: b", Name: "ErrAborting"}, Commit: true,
+			Fetched: []abi.KafkaFetch{{
+				Topic: "t", Partition: 2, Err: abi.Error{Kind: abi.KafkaError, Code: 1}, High: 3, LastStable: 2, LogStart: 1,
+				Records: []abi.KafkaRecord{{Record: abi.Record{Offset: 7}, Attrs: 16, Epoch: -1}},
+			}},
+			Offsets: []abi.KafkaOffset{{Topic: "t"}},
+		}, abi.AppendKafkaReply, (*abi.Reader).KafkaReply),
 		of("returned nil", abi.Return{}, abi.AppendReturn, (*abi.Reader).Return),
 		of("returned an error without text", abi.Return{Failed: true}, abi.AppendReturn, (*abi.Reader).Return),
 		of("returned an error", abi.Return{Failed: true, Text: "no"}, abi.AppendReturn, (*abi.Reader).Return),

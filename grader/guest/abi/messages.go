@@ -87,6 +87,7 @@ const (
 	HandleBatch                 // with one or more records of a partition
 	StartOffset                 // with a topic and a partition
 	Relay
+	Run // runs until its context ends
 	taskKinds
 )
 
@@ -216,13 +217,17 @@ const (
 	BadConn                    // driver.ErrBadConn
 	KafkaError                 // a *kerr.Error, which the code identifies
 	OtherError                 // an error of which only the text is known
+	ClientError                // an error of package kgo, or one that wraps an error of package kerr
 )
 
 // Error is an error in a reply.
 type Error struct {
 	Kind ErrorKind
-	Code int    // SQLiteError: the extended result code; KafkaError: the error code of the protocol
-	Text string // SQLiteError and OtherError only
+	// Code is of SQLiteError the extended result code; of KafkaError, and of a
+	// ClientError that wraps one, the error code of the protocol.
+	Code int
+	Text string // SQLiteError, OtherError and ClientError only
+	Name string // ClientError: the variable of package kgo, or ""
 }
 
 // ErrorOf translates an error of the real driver. An error with a method
@@ -258,6 +263,8 @@ func AppendError(b []byte, e Error) []byte {
 		return AppendInt(b, int64(e.Code))
 	case OtherError:
 		return AppendString(b, e.Text)
+	case ClientError:
+		return AppendString(AppendString(AppendInt(b, int64(e.Code)), e.Text), e.Name)
 	default:
 		return b
 	}
@@ -275,6 +282,9 @@ func (r *Reader) Error() Error {
 		e.Code = int(r.int(math.MinInt16, math.MaxInt16))
 	case OtherError:
 		e.Text = r.String()
+	case ClientError:
+		e.Code = int(r.int(math.MinInt16, math.MaxInt16))
+		e.Text, e.Name = r.String(), r.String()
 	default:
 		r.fail(errMalformed)
 		return Error{}

@@ -91,6 +91,13 @@ func StartRelay(h Handler, relay RelayFunc) {
 	})
 }
 
+// StartRun is Start for a function that is given nothing but the database.
+func StartRun(f func(ctx context.Context, db *sql.DB) error) {
+	start(nil, func(ctx context.Context, _ abi.Task) abi.Return {
+		return outcome(f(ctx, process.db))
+	})
+}
+
 // start warms the process up. Nothing is collected: a collection takes longer than
 // all else here, would free little, and empties the allocator's caches, so that
 // every size class would pay for its refill in the first delivery after each

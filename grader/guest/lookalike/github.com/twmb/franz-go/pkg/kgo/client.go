@@ -4,7 +4,6 @@ package kgo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,24 +14,17 @@ import (
 	"redeliver/grader/guest/host"
 )
 
-// Errors that a promise can be given.
-var (
-	ErrAborting      = errors.New("client is aborting buffered records")
-	ErrClientClosed  = errors.New("client closed")
-	ErrMaxBuffered   = errors.New("the maximum amount of records are buffered, cannot buffer more")
-	ErrRecordRetries = errors.New("record failed after being retried too many times")
-	ErrRecordTimeout = errors.New("records have timed out before they were able to be produced")
-)
-
-var errNoTopic = errors.New("cannot produce record with no topic and no default topic")
-
-// Client produces records. The sandbox hands it to the submission.
+// Client produces records and, when the submission has made it, consumes.
 type Client struct {
-	mu      sync.Mutex
-	waiting []promised // in the order of Produce
-	sending bool       // a goroutine is at work on waiting
-	pending int        // records whose promise has not returned
-	flushed chan struct{}
+	id  uint64 // 0: the sandbox has handed it to the submission, for producing
+	cfg cfg
+
+	mu        sync.Mutex
+	producing bool       // in a transaction
+	waiting   []promised // in the order of Produce
+	sending   bool       // a goroutine is at work on waiting
+	pending   int        // records whose promise has not returned
+	flushed   chan struct{}
 }
 
 // promised is a record on its way.
@@ -41,6 +33,7 @@ type promised struct {
 	rec     *Record
 	at      abi.Position
 	promise func(*Record, error)
+	failed  error // before it was sent
 }
 
 // Produce sends a record in the background. The promise, which may be nil, is
@@ -73,13 +66,20 @@ func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, 
 	if promise == nil {
 		promise = func(*Record, error) {}
 	}
+	if r.Topic == "" || cl.cfg.always {
+		r.Topic = cl.cfg.topic
+	}
 	if r.Timestamp.IsZero() {
 		r.Timestamp = time.Now()
 	}
 	r.Timestamp = r.Timestamp.Truncate(time.Millisecond)
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	cl.waiting = append(cl.waiting, promised{ctx, r, at, promise})
+	p := promised{ctx: ctx, rec: r, at: at, promise: promise}
+	if cl.cfg.txn && !cl.producing {
+		p.failed = errNotInTransaction
+	}
+	cl.waiting = append(cl.waiting, p)
 	cl.pending++
 	if !cl.sending {
 		cl.sending = true
@@ -100,7 +100,7 @@ func (cl *Client) send() {
 		p := cl.waiting[0]
 		cl.waiting = cl.waiting[1:]
 		cl.mu.Unlock()
-		p.promise(p.rec, p.deliver())
+		p.promise(p.rec, p.deliver(cl))
 		cl.finish(1)
 	}
 }
@@ -120,10 +120,13 @@ func (cl *Client) finish(n int) {
 const maxRecord = 1_000_012
 
 // deliver hands a record to the host and writes into it where it is in the log.
-func (p promised) deliver() error {
+func (p promised) deliver(cl *Client) error {
 	r := p.rec
-	if r.Topic == "" {
+	switch {
+	case r.Topic == "":
 		return errNoTopic
+	case p.failed != nil:
+		return p.failed
 	}
 	if err := host.Ended(p.ctx); err != nil {
 		return err
@@ -137,6 +140,9 @@ func (p promised) deliver() error {
 	if size > maxRecord {
 		return fmt.Errorf("%w (uncompressed_bytes=%d)", kerr.MessageTooLarge, size)
 	}
+	if cl.id > 0 {
+		return cl.sendRecord(p.ctx, r, m)
+	}
 	answer := host.Call(abi.OpProduce, func(b []byte) []byte { return abi.AppendProduce(b, m) })
 	reply := answer.ProduceReply()
 	if err := answer.End(); err != nil {
@@ -149,6 +155,20 @@ func (p promised) deliver() error {
 		return err
 	}
 	r.Partition, r.Offset = reply.Partition, reply.Offset
+	return nil
+}
+
+// sendRecord sends a record with a client of the submission's own.
+func (cl *Client) sendRecord(ctx context.Context, r *Record, m abi.Produce) error {
+	m.Record.Partition = r.Partition
+	reply := cl.call(ctx, abi.KafkaRequest{At: m.At, Call: abi.ProduceRecord, Record: m.Record})
+	if err := asError(reply.Err); err != nil {
+		return err
+	}
+	for _, f := range reply.Fetched {
+		sent := recordOf(f, f.Records[0])
+		r.Partition, r.Offset, r.Attrs = sent.Partition, sent.Offset, sent.Attrs
+	}
 	return nil
 }
 

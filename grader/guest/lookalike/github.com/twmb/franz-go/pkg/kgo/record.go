@@ -1,17 +1,25 @@
 // Package kgo stands in for github.com/twmb/franz-go/pkg/kgo in a submission,
 // with the names and signatures of the real package for what the exercises
-// need: records, and a client that produces. The real client runs outside the
-// sandbox.
+// need: records, a client that produces, and for the entry consumer clients that
+// the submission makes itself. The real clients run outside the sandbox.
 //
-// What is left out: making a client, everything of a consumer, transactions, the
-// formatting of records, and the acknowledgements of share groups.
+// What is left out: everything that names a type of package kmsg, direct
+// consuming of partitions, regular expressions for topics, share groups, hooks and
+// loggers, the formatting of records.
 //
-// What the client does not imitate: it sends each record as a batch of its own,
-// in the order of Produce, also to different partitions; a record without a key
-// goes to partition 0, where a real client takes a random one and stays with it
-// for a batch; it does not retry, because no answer is lost but by the grader,
-// whose error then stands for a client that has given up; producer id, epoch and
-// leader epoch in a produced record stay 0.
+// What a client does not imitate: it sends each record as a batch of its own, in
+// the order of Produce, also to different partitions, and not before the goroutine
+// that produces waits for something; a record without a key goes to partition 0,
+// where a real client takes a random one and stays with it for a batch; producer id
+// and epoch stay 0 in every record.
+//
+// The callbacks of rebalances run inside the submission's next call of a client
+// that waits, a poll or a commit, as they would with BlockRebalanceOnPoll; a real
+// client without that option calls them at any moment. Until then the rebalance
+// waits.
+//
+// The client that the sandbox hands to a handler does not retry, because no answer
+// is lost but by the grader, whose error then stands for a client that has given up.
 package kgo
 
 import (

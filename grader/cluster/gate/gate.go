@@ -1,4 +1,5 @@
-package members
+// Package gate stands between a Kafka client and the network, and can break it.
+package gate
 
 import (
 	"context"
@@ -13,11 +14,13 @@ import (
 
 var errCut = errors.New("the network is cut")
 
-type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+// Dialer opens connections, as kgo.Dialer has it.
+type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// gate stands between one client and the network.
-type gate struct {
-	dial dialer
+// Gate stands between the clients of one process and the network. Its methods may
+// be called from several goroutines.
+type Gate struct {
+	dial Dialer
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -26,23 +29,24 @@ type gate struct {
 	conns   []net.Conn
 	swallow kmsg.Key // when armed
 	armed   bool
-	dropped chan struct{} // closed once the answer is dropped
+	lost    func() // the answer is dropped
 }
 
-func newGate(dial dialer) *gate {
-	g := &gate{dial: dial, dropped: make(chan struct{})}
+// New returns an open gate before dial.
+func New(dial Dialer) *Gate {
+	g := &Gate{dial: dial}
 	g.changed.L = &g.mu
 	return g
 }
 
-// freeze lets nothing through and drops nothing: a process that does not run.
-func (g *gate) freeze() { g.set(func() { g.frozen = true }) }
+// Freeze lets nothing through and drops nothing: a process that does not run.
+func (g *Gate) Freeze() { g.set(func() { g.frozen = true }) }
 
-// thaw ends freeze.
-func (g *gate) thaw() { g.set(func() { g.frozen = false }) }
+// Thaw ends Freeze.
+func (g *Gate) Thaw() { g.set(func() { g.frozen = false }) }
 
-// cut is the death of the process: connections close, no new ones come.
-func (g *gate) cut() {
+// Cut is the death of the process: connections close, no new ones come.
+func (g *Gate) Cut() {
 	g.set(func() {
 		g.isCut = true
 		for _, c := range g.conns {
@@ -51,12 +55,14 @@ func (g *gate) cut() {
 	})
 }
 
-// loseAnswer drops the answer to the next request of this kind, which the broker
-// has processed by then, and cuts the network: the client would ask again. It is
-// used once in a gate's life.
-func (g *gate) loseAnswer(to kmsg.Key) { g.set(func() { g.swallow, g.armed = to, true }) }
+// LoseAnswer drops the answer to the next request of this kind, which the broker has
+// processed by then, and closes its connection. lost hears of it, once, before the
+// client does, and must not block.
+func (g *Gate) LoseAnswer(to kmsg.Key, lost func()) {
+	g.set(func() { g.swallow, g.armed, g.lost = to, true, lost })
+}
 
-func (g *gate) set(change func()) {
+func (g *Gate) set(change func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	change()
@@ -64,7 +70,7 @@ func (g *gate) set(change func()) {
 }
 
 // pass waits while the gate is frozen. A sync.Cond lets the virtual clock move.
-func (g *gate) pass() error {
+func (g *Gate) pass() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.frozen && !g.isCut {
@@ -77,7 +83,7 @@ func (g *gate) pass() error {
 }
 
 // DialContext is for kgo.Dialer.
-func (g *gate) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+func (g *Gate) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	if err := g.pass(); err != nil {
 		return nil, err
 	}
@@ -92,7 +98,7 @@ func (g *gate) DialContext(ctx context.Context, network, addr string) (net.Conn,
 }
 
 // takes says whether the answer to this request is the one to lose.
-func (g *gate) takes(request []byte) bool {
+func (g *Gate) takes(request []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.armed || len(request) < 6 || binary.BigEndian.Uint16(request[4:6]) != uint16(g.swallow) {
@@ -104,7 +110,7 @@ func (g *gate) takes(request []byte) bool {
 
 type gatedConn struct {
 	net.Conn
-	gate *gate
+	gate *Gate
 	mu   sync.Mutex
 	drop bool
 }
@@ -134,8 +140,8 @@ func (c *gatedConn) Read(b []byte) (int, error) {
 	drop := c.drop
 	c.mu.Unlock()
 	if err == nil && drop {
-		c.gate.cut()
-		close(c.gate.dropped)
+		c.gate.lost()
+		_ = c.Close() // a pipe, as above
 		return 0, io.EOF
 	}
 	return n, err

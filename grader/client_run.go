@@ -1,0 +1,356 @@
+package grader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"redeliver/grader/cluster"
+	"redeliver/grader/cluster/bubble"
+	"redeliver/grader/guest/abi"
+	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
+)
+
+// clientRun is a schedule of a submission that makes its Kafka clients itself: the
+// entry consumer. It is split by what it is about:
+//
+//	client_run.go     the loop: who goes on
+//	client_step.go    a call of a client, with its faults
+//	client_time.go    when nobody can go on: time passes, processes stop
+//	client_effect.go  how calls read in the timeline
+//	client_entry.go   what it shows to the rest of the harness
+//
+// Broker, clients and guests live in a bubble of virtual time. Between two steps
+// everything in the background has come to rest (bubble.Wait), so one thing happens
+// after the other: a guest runs to its next call, or a client's request is answered,
+// or time passes, and that only while every process waits.
+type clientRun struct {
+	*run
+	kafka  map[*lane]*cluster.Process
+	calls  map[*lane]*waiting   // that the lane's guest is parked at
+	asleep map[*lane][]*waiting // that it will come back to
+	paused map[*lane]*pause
+	locked map[*lane]bool // its process was refused by another one's lock
+	limits cluster.Limits
+	serial int
+	groups map[string]bool // that clients are members of
+
+	began    time.Time     // of the bubble's clock
+	idle     time.Duration // since anything last happened
+	stopping bool          // the contexts of all functions end
+	restarts int           // of processes that had nothing to do any more, in a row
+	returns  map[*lane]int // of functions that nobody had asked to end
+	outputs  []output
+}
+
+// waiting is a call of a lane that is not answered yet.
+type waiting struct {
+	call  *cluster.Call
+	eff   int // its place among the effects; -1: it has none, or not yet
+	fault *cluster.Fault
+}
+
+// pause is a process that stands still: for a time, or until the others have nothing
+// left to do.
+type pause struct {
+	until  time.Time // of the bubble's clock; zero: the others decide
+	frozen bool      // its network too
+}
+
+// runClients runs a schedule. An error is ours.
+func (w *world) runClients(ctx context.Context, s schedule.Schedule, o options) (*result, error) {
+	if err := w.use(s.Database); err != nil {
+		return nil, err
+	}
+	if err := w.reset(ctx, nil); err != nil {
+		return nil, err
+	}
+	r := &run{
+		world: w, schedule: s, options: o, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
+		out: &result{schedule: s, positions: o.positions},
+	}
+	c := &clientRun{
+		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{},
+		groups: map[string]bool{}, returns: map[*lane]int{},
+		limits: cluster.Limits{Clients: maxClients, Records: maxProduced, Bytes: maxProducedBytes},
+	}
+	// Guests are made out here: they outlive the bubble.
+	for _, id := range []string{"A", "B"} {
+		if _, stop, err := w.sub.snapshot(ctx, id); err != nil {
+			return nil, err
+		} else if stop != nil {
+			continue // startProcess tells of it
+		}
+		if _, err := w.guest(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestRun)
+	defer cancel()
+	err := bubble.Run(ctx, c.play)
+	if err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", s, err)
+	}
+	w.produced.rows = c.outputs
+	if err := c.judge(ctx); err != nil {
+		return nil, fmt.Errorf("schedule %q: %w", s, err)
+	}
+	return c.out, nil
+}
+
+const (
+	// longestRun is in real time: a schedule takes a tenth of a second.
+	longestRun = time.Minute
+	// What a schedule's processes may do together; an exercise has a handful of
+	// records.
+	maxClients       = 64
+	maxProduced      = 400
+	maxProducedBytes = 8 << 20
+)
+
+// play runs the schedule inside the bubble.
+func (c *clientRun) play(ctx context.Context) (err error) {
+	c.began = time.Now()
+	if c.set, err = c.makeRecords(ctx, c.schedule.Set); err != nil {
+		return err
+	}
+	c.out.set = c.set
+	defer func() { c.set.close(); c.set.Cluster = nil }()
+	for _, step := range c.set.produced {
+		c.rec.Add(step)
+	}
+	c.run.entry = clientEntry{}
+	err = c.consume(ctx)
+	if err == nil && c.out.problem == nil {
+		err = c.settleTransactions(ctx)
+	}
+	for l := range c.kafka {
+		c.endClients(l)
+	}
+	return errors.Join(err, c.stop(), c.broken)
+}
+
+// consume lets the processes go on, one step at a time, until there is nothing left
+// for them or a problem ends the schedule.
+func (c *clientRun) consume(ctx context.Context) error {
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	for c.out.problem == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		bubble.Wait()
+		c.tellGroups()
+		if happened, err := c.goOn(ctx); err != nil || happened {
+			if err != nil {
+				return err
+			}
+			c.idle = 0
+			continue
+		}
+		l := c.pick()
+		if l == nil {
+			if more, err := c.wait(ctx); err != nil || !more {
+				return errors.Join(err, c.unfired())
+			}
+			continue
+		}
+		if !c.onlyWaits(l) {
+			c.idle = 0
+		}
+		if err := c.act(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open starts the processes: one, or two for records in two partitions.
+func (c *clientRun) open(ctx context.Context) error {
+	c.lanes = []*lane{{id: "A"}}
+	if c.schedule.Set == schedule.Two {
+		c.lanes = append(c.lanes, &lane{id: "B"})
+	}
+	c.active = c.lanes[0]
+	for _, l := range c.lanes {
+		if err := c.start(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start gives an instance its next process, which calls the submission's function.
+func (c *clientRun) start(ctx context.Context, l *lane) error {
+	if err := c.startProcess(ctx, l); err != nil || c.out.problem != nil {
+		return err
+	}
+	c.kafka[l] = c.set.Process(c.serial, &c.limits)
+	c.serial++
+	w := &work{task: abi.Task{Kind: abi.Run, Deadline: c.clock.Now().Add(longestLife), NoPositions: !c.positions}, attempt: 1}
+	c.keepTime()
+	return c.begin(ctx, l, w)
+}
+
+// longestLife is when the context of Run ends by itself, in virtual time: a function
+// that waits for that and for nothing else would wait for ever.
+const longestLife = 24 * time.Hour
+
+// pick is the process that goes on: the one that did last, unless it waits.
+func (c *clientRun) pick() *lane {
+	if c.able(c.active) {
+		return c.active
+	}
+	for _, l := range c.lanes {
+		if c.able(l) {
+			return l
+		}
+	}
+	return nil
+}
+
+// able says whether a process is at a call that nobody has begun yet. One that was
+// refused a lock again and again waits for the one that has it.
+func (c *clientRun) able(l *lane) bool {
+	if !c.ready(l) {
+		return false
+	}
+	o := c.other(l)
+	return l.busy < patience || o == nil || o.busy >= patience || !c.ready(o)
+}
+
+func (c *clientRun) ready(l *lane) bool {
+	return c.paused[l] == nil && (l.state == idle || l.state == atEffect && c.calls[l] == nil)
+}
+
+// act lets a process go on: its next call, unless the schedule has something else.
+func (c *clientRun) act(ctx context.Context, l *lane) error {
+	c.keepTime()
+	if l.state == idle {
+		return c.returnedFrom(ctx, l)
+	}
+	e, err := readEffect(*l.proc.pending)
+	if err == nil && counts(e) {
+		if happened, err := c.deviate(ctx, l); err != nil || happened {
+			return err
+		}
+	}
+	c.active = l
+	if k, ok := e.(kafkaEffect); ok && err == nil {
+		return c.call(ctx, l, k)
+	}
+	err = c.step(ctx, l)
+	c.locked[l] = c.locked[l] || l.busy > 0
+	return err
+}
+
+// onlyWaits says whether a guest was woken and has nothing to do but to wait on.
+func (c *clientRun) onlyWaits(l *lane) bool {
+	if l.state != atEffect {
+		return false
+	}
+	e, err := readEffect(*l.proc.pending)
+	k, ok := e.(kafkaEffect)
+	return err == nil && ok && k.req.Call == abi.Resume
+}
+
+// deviate does what the schedule has before the next effect, of instance l.
+func (c *clientRun) deviate(ctx context.Context, l *lane) (happened bool, err error) {
+	if c.jump() {
+		return true, nil
+	}
+	switch {
+	case c.take(schedule.Rebalance):
+		c.fault("%s stands still, and its heartbeats with it. B starts.", l.proc.name)
+		c.kafka[l].Freeze()
+		c.paused[l] = &pause{frozen: true}
+		return true, c.second(ctx)
+	case c.take(schedule.Evicted):
+		c.fault("%s is slow: nothing happens in it for a long time, but for its heartbeats. B starts.", l.proc.name)
+		c.paused[l] = &pause{}
+		return true, c.second(ctx)
+	case c.take(schedule.Join):
+		c.fault("B starts, while %s takes %v.", l.proc.name, stall)
+		c.paused[l] = &pause{until: time.Now().Add(stall)}
+		return true, c.second(ctx)
+	case c.take(schedule.Stall):
+		c.fault("%s takes %v. Its client goes on in the background.", l.proc.name, stall)
+		c.paused[l] = &pause{until: time.Now().Add(stall)}
+		return true, nil
+	case c.take(schedule.Crash):
+		return true, c.crash(ctx, l, l.nextLabel())
+	}
+	return false, nil
+}
+
+// stall is how long a process takes that is slow for a moment: longer than the
+// client's default interval of commits, shorter than any time-out of the group.
+const stall = 10 * time.Second
+
+// take says whether the schedule has an action before the next effect, once.
+func (c *clientRun) take(do schedule.Action) bool {
+	d, ok := c.due(do)
+	if ok {
+		c.fired[d] = true
+	}
+	return ok
+}
+
+func (c *clientRun) fault(format string, args ...any) {
+	c.rec.Add(verdict.Step{Event: trace.Fault, Decisive: true, Text: fmt.Sprintf(format, args...)})
+}
+
+// second starts instance B, unless it is there.
+func (c *clientRun) second(ctx context.Context) error {
+	if len(c.lanes) > 1 {
+		return nil
+	}
+	b := &lane{id: "B"}
+	c.lanes = append(c.lanes, b)
+	c.active = b
+	return c.start(ctx, b)
+}
+
+// crash ends a process at the call it is at, and starts the next one.
+func (c *clientRun) crash(ctx context.Context, l *lane, before string) error {
+	site := &crashSite{instance: l.proc.name, after: c.lastLabel(l), before: before}
+	open := c.ledger.OpenTransactions(l.proc.name)
+	l.proc.kill()
+	if err := c.kill(l.proc.name); err != nil {
+		return err
+	}
+	c.endClients(l)
+	l.current.end("crashed before " + before)
+	text := fmt.Sprintf("%s dies%s.", l.proc.name, site.place())
+	if open > 0 {
+		text += " Its open transaction is rolled back."
+	}
+	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Crash, Text: text, Decisive: true})
+	if c.out.crash == nil {
+		c.out.crash = site
+	}
+	return c.start(ctx, l)
+}
+
+// endClients ends the clients of a process that is gone.
+func (c *clientRun) endClients(l *lane) {
+	if p := c.kafka[l]; p != nil {
+		c.note(p)
+		p.Kill()
+		delete(c.kafka, l)
+	}
+	delete(c.calls, l)
+	delete(c.asleep, l)
+	delete(c.locked, l)
+}
+
+// note keeps the groups of a process.
+func (c *clientRun) note(p *cluster.Process) {
+	for _, g := range p.Groups() {
+		c.groups[g] = true
+	}
+}

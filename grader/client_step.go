@@ -1,0 +1,209 @@
+package grader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"redeliver/grader/cluster"
+	"redeliver/grader/guest/abi"
+	"redeliver/grader/schedule"
+	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
+)
+
+// call begins what the guest asks its client for.
+func (c *clientRun) call(ctx context.Context, l *lane, e kafkaEffect) error {
+	p := c.kafka[l]
+	if e.req.Call == abi.PollRecords && c.take(schedule.Fail) {
+		c.calls[l] = &waiting{eff: -1, call: cluster.Answered(e.req, c.failedPoll())}
+		return nil
+	}
+	w := &waiting{eff: -1}
+	fail, lose := false, false
+	if counts(e) && e.req.Call != abi.PollRecords {
+		fail = e.fails() && c.take(schedule.Fail)
+		lose = e.durable() && !fail && c.take(schedule.Lose)
+		w.eff = len(c.out.effects)
+		eff := done{label: label(e), event: e.event(), instance: l.proc.name, attempt: l.current.attempt, durable: e.durable(), sure: !e.fails(), offset: e.commits(), Step: c.stepOf(l)}
+		at := e.position()
+		c.rec.Add(verdict.Step{Lane: l.proc.name, Event: e.event(), Text: e.text(), File: at.File, Line: at.Line})
+		eff.step = c.rec.Last().Step
+		switch {
+		case fail:
+			eff.fault, w.fault = schedule.Fail, c.set.Fail(e.req.Call)
+		case lose:
+			eff.fault, w.fault = schedule.Lose, c.set.Lose(p, e.req.Call)
+		}
+		c.out.effects = append(c.out.effects, eff)
+	}
+	remaining := time.Duration(0)
+	if !e.req.Deadline.IsZero() {
+		remaining = max(e.req.Deadline.Sub(c.clock.Now()), time.Nanosecond)
+	}
+	call, err := p.Call(e.req, remaining)
+	var limit *cluster.LimitError
+	switch {
+	case errors.As(err, &limit):
+		c.limited(l, limit.Text, e.position())
+		return nil
+	case err != nil:
+		l.proc.kill()
+		c.out.problem = &problem{kind: verdict.Crash, text: "The submission made a malformed call to the host."}
+		return nil
+	}
+	if w.call = call; e.req.Call == abi.Resume {
+		if old := c.resumed(l, call); old != nil {
+			w.eff, w.fault = old.eff, old.fault
+		}
+	}
+	c.note(p)
+	c.calls[l] = w
+	return nil
+}
+
+func (c *clientRun) limited(l *lane, text string, at abi.Position) {
+	l.proc.kill()
+	l.current.end("was stopped")
+	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: text, File: at.File, Line: at.Line, Decisive: true})
+	c.out.problem = &problem{kind: verdict.Timeout, text: text, file: at.File, line: at.Line}
+}
+
+// goOn answers the first process that has an answer coming, or a callback to run.
+func (c *clientRun) goOn(ctx context.Context) (happened bool, err error) {
+	for _, l := range c.lanes {
+		w := c.calls[l]
+		if w == nil || c.paused[l] != nil {
+			continue
+		}
+		if w.call.Done() {
+			c.keepTime()
+			return true, c.finish(ctx, l, w)
+		}
+		if client, cb := c.kafka[l].Callback(); cb != nil {
+			c.keepTime()
+			return true, c.reply(ctx, l, w, abi.KafkaReply{
+				State: abi.KafkaCallback, Ticket: w.call.Ticket, Client: client, Kind: cb.Kind, Offsets: cb.Partitions,
+			})
+		}
+	}
+	return false, nil
+}
+
+// reply lets the guest go on; its call stays begun unless it is done.
+func (c *clientRun) reply(ctx context.Context, l *lane, w *waiting, m abi.KafkaReply) error {
+	delete(c.calls, l)
+	if m.State != abi.KafkaDone {
+		c.asleep[l] = append(c.asleep[l], w)
+	}
+	m.Stop = c.stopping
+	stop, err := l.proc.answer(ctx, abi.AppendKafkaReply(nil, m))
+	return c.after(ctx, l, stop, err)
+}
+
+// resumed finds what is known of a call that the guest waits for again.
+func (c *clientRun) resumed(l *lane, call *cluster.Call) *waiting {
+	i := slices.IndexFunc(c.asleep[l], func(w *waiting) bool { return w.call == call })
+	if i < 0 {
+		return nil
+	}
+	w := c.asleep[l][i]
+	c.asleep[l] = slices.Delete(c.asleep[l], i, i+1)
+	return w
+}
+
+// finish answers a call that is done.
+func (c *clientRun) finish(ctx context.Context, l *lane, w *waiting) error {
+	m := w.call.Reply()
+	c.kafka[l].Forget(w.call)
+	hit := w.fault != nil && w.fault.Hit()
+	if w.call.Request.Call == abi.PollRecords {
+		c.polled(l, w.call.Request, m)
+	} else if w.eff >= 0 {
+		c.answered(l, w, m, hit)
+	}
+	return c.reply(ctx, l, w, m)
+}
+
+// answered completes the step of a call.
+func (c *clientRun) answered(l *lane, w *waiting, m abi.KafkaReply, hit bool) {
+	eff := c.out.effects[w.eff]
+	result := resultOf(w.call.Request, m)
+	switch {
+	case hit && eff.fault == schedule.Fail:
+		result += " (nothing was done)"
+	case hit:
+		result += " (it was done, the answer was lost)"
+	}
+	last := c.rec.Last()
+	if last.Step != eff.step { // others went on meanwhile
+		c.rec.Add(verdict.Step{Lane: l.proc.name, Event: eff.event, Text: "The answer to " + eff.label + " comes", Decisive: hit})
+		last = c.rec.Last()
+	}
+	if result != "" {
+		last.Text += " → " + result
+	}
+	if hit {
+		last.Event, last.Decisive = trace.Fault, true
+	}
+	if eff.offset && m.Err.Kind == abi.NoError {
+		l.current.end("committed")
+	}
+}
+
+// polled tells of the records that a poll returned. A poll without any is no effect.
+func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
+	at := req.At
+	for _, f := range m.Fetched {
+		if f.Err.Kind != abi.NoError {
+			c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Group, Text: "The poll returns an error: " + errorText(f.Err) + ".", File: at.File, Line: at.Line})
+		}
+	}
+	var names []string
+	attempt := 1
+	for _, f := range m.Fetched {
+		for _, rec := range f.Records {
+			names = append(names, c.take1(l, f, rec, &attempt))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	l.current.attempt = attempt
+	text := fmt.Sprintf("%s polls: %s.", l.proc.name, strings.Join(names, "; "))
+	eff := done{label: pollNoun + place(at), event: trace.Deliver, instance: l.proc.name, attempt: attempt, Step: c.stepOf(l)}
+	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Deliver, Text: text, File: at.File, Line: at.Line})
+	eff.step = c.rec.Last().Step
+	l.current.step = eff.step
+	for _, d := range l.current.deliveries {
+		d.step = max(d.step, eff.step)
+	}
+	c.out.effects = append(c.out.effects, eff)
+}
+
+// take1 makes a record of a poll a delivery, and names it.
+func (c *clientRun) take1(l *lane, f abi.KafkaFetch, rec abi.KafkaRecord, attempt *int) string {
+	key := fmt.Sprintf("%s/%d/%d", f.Topic, f.Partition, rec.Record.Offset)
+	c.attempts[key]++
+	*attempt = max(*attempt, c.attempts[key])
+	d := deliveryOf(&kgo.Record{
+		Topic: f.Topic, Partition: f.Partition, Offset: rec.Record.Offset, Key: rec.Record.Key, Value: rec.Record.Value, Timestamp: rec.Record.Timestamp,
+	}, c.set, c.attempts[key], l)
+	l.current.deliveries = append(l.current.deliveries, d)
+	c.out.deliveries = append(c.out.deliveries, d)
+	text := strings.TrimSuffix(strings.TrimPrefix(deliverText(d, c.set), l.proc.name+" receives "), ".")
+	return text
+}
+
+// failedPoll is a fetch that the broker answers with an error which the client hands
+// on.
+func (c *clientRun) failedPoll() abi.KafkaReply {
+	p := c.partitions()[0]
+	return abi.KafkaReply{Fetched: []abi.KafkaFetch{{Topic: p.topic, Partition: p.id, Err: kafkaError(kerr.UnknownServerError)}}}
+}

@@ -1,0 +1,138 @@
+package grader_test
+
+import (
+	"strings"
+	"testing"
+
+	"redeliver/exercises"
+	"redeliver/grader"
+	"redeliver/grader/cluster/bubble"
+	"redeliver/grader/verdict"
+)
+
+// clientsPack is a pack of exercises whose submissions make their Kafka clients
+// themselves.
+func clientsPack(t testing.TB) *exercises.Pack {
+	t.Helper()
+	if !bubble.Whole {
+		t.Skip("clients of a submission's own need -tags synctests")
+	}
+	pack, problems := exercises.LoadDirectory("testdata/clients")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return pack
+}
+
+// What is right passes, and what is wrong fails by what expect.yaml names.
+func TestClients(t *testing.T) {
+	t.Parallel()
+	for _, e := range clientsPack(t).Exercises {
+		for _, s := range e.Solutions {
+			t.Run(e.Slug+"/"+s.Name, func(t *testing.T) {
+				v := grade(t, newGrader(t, 0), grader.Request{Exercise: e, Files: s.Files})
+				if v.Outcome != verdict.Passed {
+					t.Errorf("%s: %s\n%s", v.Outcome, v.Summary, shortStory(v))
+				}
+				t.Logf("%d schedules, %d ms, %v", v.Schedules, v.Timings.Total, v.Timings)
+			})
+		}
+		for _, s := range e.Wrong {
+			t.Run(e.Slug+"/"+s.Name, func(t *testing.T) {
+				v := grade(t, newGrader(t, 0), grader.Request{Exercise: e, Files: s.Files})
+				kinds := map[verdict.Kind]bool{}
+				for _, f := range v.Findings {
+					kinds[f.Kind] = true
+				}
+				for _, kind := range e.Expect[s.Name].Kinds {
+					if !kinds[verdict.Kind(kind)] {
+						t.Errorf("no finding of kind %s: %s: %s", kind, v.Outcome, v.Summary)
+					}
+				}
+				t.Logf("%d schedules, %d ms: %s\n%s", v.Schedules, v.Timings.Total, v.Summary, shortStory(v))
+			})
+		}
+	}
+}
+
+// shortStory is the trace of a verdict's first finding.
+func shortStory(v verdict.Verdict) string {
+	var b strings.Builder
+	for _, f := range v.Findings[:min(1, len(v.Findings))] {
+		b.WriteString(f.Phase + " " + f.Schedule + "\n")
+		for _, s := range f.Trace {
+			b.WriteString(s.Lane + " " + s.Event + " " + s.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
+// program is a submission whose Run has this body after it has made the client cl.
+func program(body string) []exercises.File {
+	return []exercises.File{{Name: "handler.go", Content: []byte(`package handler
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func Run(ctx context.Context, kafka []kgo.Opt, db *sql.DB) error {
+	cl, err := kgo.NewClient(append(kafka, kgo.ConsumerGroup("g"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll())...)
+	if err != nil {
+		return err
+	}
+	_ = cl
+` + body + `
+}
+`)}}
+}
+
+// A submission that would never come to an end is stopped with a sentence.
+func TestClientsAreStopped(t *testing.T) {
+	t.Parallel()
+	pack := clientsPack(t)
+	for name, c := range map[string]struct {
+		body, want string
+		kind       verdict.Kind
+	}{
+		"NeverPolls":   {"<-ctx.Done()\n\treturn nil", "without a call of the Kafka client", verdict.Stuck},
+		"NeverCommits": {"defer cl.CloseAllowingRebalance()\n\tfor ctx.Err() == nil {\n\t\tcl.PollFetches(ctx)\n\t\tcl.AllowRebalance()\n\t}\n\treturn nil", "nothing of orders/0 is", verdict.Stuck},
+		"HotPollLoop":  {"for ctx.Err() == nil {\n\t\tcl.PollRecords(nil, 1)\n\t}\n\treturn nil", "made more than 3000 calls", verdict.Timeout},
+		"NeverReturns": {"for {\n\t\tfs := cl.PollFetches(context.Background())\n\t\tcl.CommitRecords(context.Background(), fs.Records()...)\n\t\tcl.AllowRebalance()\n\t}", "Run did not return", verdict.Timeout},
+		"CloseWithoutAllowingRebalance": { // as franz-go documents it, it waits for ever
+			"cl.PollFetches(ctx)\n\tcl.Close()\n\treturn nil", "in Close", verdict.Timeout},
+		"Clients":  {"for range 1000 {\n\t\tif _, err := kgo.NewClient(kafka...); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\treturn nil", "Kafka clients open at once", verdict.Timeout},
+		"Reopened": {"cl.Close()\n\tfor range 1000 {\n\t\tc, err := kgo.NewClient(kafka...)\n\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n\t\tc.Close()\n\t}\n\treturn nil", "one Kafka client after the other", verdict.Timeout},
+		"Records":  {"for range 1_000_000 {\n\t\tif err := cl.ProduceSync(ctx, &kgo.Record{Topic: \"invoices\"}).FirstErr(); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\treturn nil", "far more records", verdict.Timeout},
+		"Bytes":    {"for range 120 {\n\t\tif err := cl.ProduceSync(ctx, &kgo.Record{Topic: \"invoices\", Value: make([]byte, 900_000)}).FirstErr(); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\treturn nil", "far more bytes", verdict.Timeout},
+		"Returns":  {"cl.Close()\n\treturn nil", "Run returned 5 times", verdict.Stuck},
+		"Panics":   {"panic(\"boom\")", "boom", verdict.Crash},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := grade(t, newGrader(t, 0), grader.Request{Exercise: pack.Exercises[1], Files: program(c.body)})
+			if len(v.Findings) == 0 || v.Findings[0].Kind != c.kind || !strings.Contains(v.Findings[0].Message, c.want) {
+				t.Errorf("%s: %s\n%+v\n%s", v.Outcome, v.Summary, v.Findings, shortStory(v))
+			}
+		})
+	}
+}
+
+// A grading of one program gives one trace, whatever the machine does meanwhile.
+func TestClientsRepeat(t *testing.T) {
+	t.Parallel()
+	e := clientsPack(t).Exercises[1]
+	for _, s := range []exercises.Sample{e.Solutions[0], e.Wrong[0]} {
+		want := ""
+		for i := range *gradings / 5 {
+			v := grade(t, newGrader(t, 1+i%2), grader.Request{Exercise: e, Files: s.Files})
+			if want == "" {
+				want = v.TraceHash
+			}
+			if v.TraceHash != want || v.Outcome == verdict.Inconclusive {
+				t.Fatalf("%s, grading %d: %s %s, %s", s.Name, i, v.Outcome, v.Summary, v.TraceHash)
+			}
+		}
+	}
+}

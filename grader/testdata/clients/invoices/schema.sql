@@ -1,0 +1,1 @@
+CREATE TABLE ledger (order_id TEXT NOT NULL, amount INTEGER NOT NULL);
