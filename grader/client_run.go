@@ -24,7 +24,7 @@ import (
 //	client_entry.go   what it shows to the rest of the harness
 //
 // Broker, clients and guests live in a bubble of virtual time. Between two steps
-// everything in the background has come to rest (bubble.Wait), so one thing happens
+// everything in the background has come to rest, so one thing happens
 // after the other: a guest runs to its next call, or a client's request is answered,
 // or time passes, and that only while every process waits.
 type clientRun struct {
@@ -122,7 +122,7 @@ func (c *clientRun) play(ctx context.Context) (err error) {
 	for _, step := range c.set.produced {
 		c.rec.Add(step)
 	}
-	c.run.entry = clientEntry{}
+	c.entry = clientEntry{}
 	err = c.consume(ctx)
 	if err == nil && c.out.problem == nil {
 		err = c.settleTransactions(ctx)
@@ -143,7 +143,7 @@ func (c *clientRun) consume(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		bubble.Wait()
+		c.rest()
 		c.tellGroups()
 		if happened, err := c.goOn(ctx); err != nil || happened {
 			if err != nil {
@@ -241,7 +241,8 @@ func (c *clientRun) act(ctx context.Context, l *lane) error {
 	}
 	c.active = l
 	if k, ok := e.(kafkaEffect); ok && err == nil {
-		return c.call(ctx, l, k)
+		c.call(l, k)
+		return nil
 	}
 	err = c.step(ctx, l)
 	c.locked[l] = c.locked[l] || l.busy > 0
@@ -340,7 +341,9 @@ func (c *clientRun) crash(ctx context.Context, l *lane, before string) error {
 func (c *clientRun) endClients(l *lane) {
 	if p := c.kafka[l]; p != nil {
 		c.note(p)
-		p.Kill()
+		if err := p.Kill(); err != nil {
+			c.broken = errors.Join(c.broken, fmt.Errorf("end the clients of %s: %w", l.proc.name, err))
+		}
 		delete(c.kafka, l)
 	}
 	delete(c.calls, l)

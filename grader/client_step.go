@@ -19,17 +19,16 @@ import (
 )
 
 // call begins what the guest asks its client for.
-func (c *clientRun) call(ctx context.Context, l *lane, e kafkaEffect) error {
+func (c *clientRun) call(l *lane, e kafkaEffect) {
 	p := c.kafka[l]
 	if e.req.Call == abi.PollRecords && c.take(schedule.Fail) {
 		c.calls[l] = &waiting{eff: -1, call: cluster.Answered(e.req, c.failedPoll())}
-		return nil
+		return
 	}
 	w := &waiting{eff: -1}
-	fail, lose := false, false
 	if counts(e) && e.req.Call != abi.PollRecords {
-		fail = e.fails() && c.take(schedule.Fail)
-		lose = e.durable() && !fail && c.take(schedule.Lose)
+		fail := e.fails() && c.take(schedule.Fail)
+		lose := e.durable() && !fail && c.take(schedule.Lose)
 		w.eff = len(c.out.effects)
 		eff := done{label: label(e), event: e.event(), instance: l.proc.name, attempt: l.current.attempt, durable: e.durable(), sure: !e.fails(), offset: e.commits(), Step: c.stepOf(l)}
 		at := e.position()
@@ -52,11 +51,11 @@ func (c *clientRun) call(ctx context.Context, l *lane, e kafkaEffect) error {
 	switch {
 	case errors.As(err, &limit):
 		c.limited(l, limit.Text, e.position())
-		return nil
+		return
 	case err != nil:
 		l.proc.kill()
 		c.out.problem = &problem{kind: verdict.Crash, text: "The submission made a malformed call to the host."}
-		return nil
+		return
 	}
 	if w.call = call; e.req.Call == abi.Resume {
 		if old := c.resumed(l, call); old != nil {
@@ -65,7 +64,6 @@ func (c *clientRun) call(ctx context.Context, l *lane, e kafkaEffect) error {
 	}
 	c.note(p)
 	c.calls[l] = w
-	return nil
 }
 
 func (c *clientRun) limited(l *lane, text string, at abi.Position) {

@@ -24,11 +24,30 @@ func (c *clientRun) keepTime() {
 	}
 	if ahead > 0 {
 		time.Sleep(ahead) //nolint:forbidigo // virtual time of the bubble, which is what the guest's sleep is made of
-		bubble.Wait()
+		c.rest()
 		return
 	}
 	c.clock.Advance(-ahead)
 }
+
+// rest returns when everything in the background has come to rest: every goroutine
+// waits, and no message is on its way.
+func (c *clientRun) rest() {
+	for {
+		bubble.Wait()
+		moving := false
+		for _, p := range c.kafka {
+			moving = moving || p.Moving()
+		}
+		if !moving {
+			return
+		}
+		time.Sleep(onTheWay) //nolint:forbidigo // virtual time
+	}
+}
+
+// onTheWay is longer than a message is on its way.
+const onTheWay = 250 * time.Microsecond
 
 // Times of waiting, all virtual.
 const (
@@ -68,7 +87,7 @@ func (c *clientRun) wait(ctx context.Context) (more bool, err error) {
 		}
 		time.Sleep(step) //nolint:forbidigo // virtual time
 		passed += step
-		bubble.Wait()
+		c.rest()
 		if c.somethingHappened() {
 			c.keepTime()
 			return true, nil
@@ -286,7 +305,7 @@ func (c *clientRun) settleTransactions(ctx context.Context) error {
 		c.endClients(l)
 	}
 	time.Sleep(deadTransactions) //nolint:forbidigo // virtual time
-	bubble.Wait()
+	c.rest()
 	for _, t := range topics {
 		for p := range t.Partitions {
 			rows, err := c.readOutput(ctx, t.Name, p)

@@ -1,90 +1,90 @@
 package cluster
 
 import (
-	"context"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"redeliver/grader/cluster/gate"
 )
 
-var errProcessEnded = errors.New("the process of the producer has ended")
-
-// answerGate stands between a producer and the network. It writes down the
-// produce requests and can hold their answers.
-type answerGate struct {
-	dial func(ctx context.Context, network, addr string) (net.Conn, error)
+// heldAnswers writes down the produce requests of a producer and can hold the
+// answers to them.
+type heldAnswers struct {
 	held chan struct{} // gets one entry for each answer that is held
 
 	mu      sync.Mutex
 	holding bool
 	verdict chan bool // for the answer that is held: true lets it through
-	closed  bool
-	conns   []net.Conn
-	written [][]byte // produce requests
+	written [][]byte
 }
 
-func newAnswerGate(dial func(ctx context.Context, network, addr string) (net.Conn, error)) *answerGate {
-	return &answerGate{dial: dial, held: make(chan struct{}, 1), verdict: make(chan bool, 1)}
+// holdAnswers makes the gate of a producer ask.
+func holdAnswers(g *gate.Gate) *heldAnswers {
+	a := &heldAnswers{held: make(chan struct{}, 1), verdict: make(chan bool, 1)}
+	g.Requests(func(request []byte) {
+		if len(request) > 14 && binary.BigEndian.Uint16(request[4:6]) == uint16(kmsg.Produce) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.written = append(a.written, bytes.Clone(request))
+		}
+	})
+	g.Answers(kmsg.Produce, a.decide)
+	return a
+}
+
+// decide waits for what becomes of an answer while answers are held.
+func (a *heldAnswers) decide() (deliver bool) {
+	a.mu.Lock()
+	holding := a.holding
+	a.mu.Unlock()
+	if !holding {
+		return true
+	}
+	a.held <- struct{}{}
+	return <-a.verdict
 }
 
 // hold holds the answers from now on, one after the other.
-func (g *answerGate) hold() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.holding = true
+func (a *heldAnswers) hold() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.holding = true
 }
 
 // lose drops the answer that is held together with its connection; the next
 // one is held again.
-func (g *answerGate) lose() { g.verdict <- false }
+func (a *heldAnswers) lose() { a.verdict <- false }
 
 // release lets the answer that is held and all later ones through.
-func (g *answerGate) release() {
-	g.mu.Lock()
-	g.holding = false
-	g.mu.Unlock()
-	g.verdict <- true
+func (a *heldAnswers) release() {
+	a.mu.Lock()
+	a.holding = false
+	a.mu.Unlock()
+	a.verdict <- true
 }
 
-// close cuts every connection and refuses new ones.
-func (g *answerGate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed, g.holding = true, false
-	for _, c := range g.conns {
-		_ = c.Close() // a pipe; it has no other end to wait for
-	}
+// end drops the answer that is held, if one is, and holds none from now on.
+func (a *heldAnswers) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.holding = false
 	select {
-	case g.verdict <- false: // for an answer that may be held
+	case a.verdict <- false:
 	default:
 	}
 }
 
-func (g *answerGate) dialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	c, err := g.dial(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return nil, errors.Join(errProcessEnded, c.Close())
-	}
-	g.conns = append(g.conns, c)
-	return &answerConn{Conn: c, gate: g}, nil
-}
-
 // requests decodes what was written.
-func (g *answerGate) requests() ([]Entry, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	out := make([]Entry, 0, len(g.written))
-	for _, raw := range g.written {
+func (a *heldAnswers) requests() ([]Entry, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := make([]Entry, 0, len(a.written))
+	for _, raw := range a.written {
 		e, err := firstOf(raw)
 		if err != nil {
 			return nil, fmt.Errorf("read a produce request: %w", err)
@@ -117,49 +117,4 @@ func firstOf(raw []byte) (Entry, error) {
 		return Entry{}, errors.New("it has no record")
 	}
 	return entries[0], nil
-}
-
-// answerConn is one connection. Only a connection's reader and writer use it,
-// and the client writes the next produce request after it has read the answer or
-// on another connection.
-type answerConn struct {
-	net.Conn
-	gate    *answerGate
-	mu      sync.Mutex
-	produce bool // the last request was one
-}
-
-// Write gets a whole request: franz-go writes it at once.
-func (c *answerConn) Write(b []byte) (int, error) {
-	isProduce := len(b) > 14 && binary.BigEndian.Uint16(b[4:6]) == uint16(kmsg.Produce)
-	c.mu.Lock()
-	c.produce = isProduce
-	c.mu.Unlock()
-	if isProduce {
-		c.gate.mu.Lock()
-		c.gate.written = append(c.gate.written, append([]byte(nil), b...))
-		c.gate.mu.Unlock()
-	}
-	return c.Conn.Write(b)
-}
-
-// Read holds an answer only after its first bytes have come: the broker has done
-// the work by then.
-func (c *answerConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.mu.Lock()
-	isProduce := c.produce
-	c.mu.Unlock()
-	c.gate.mu.Lock()
-	hold := err == nil && isProduce && c.gate.holding && !c.gate.closed
-	c.gate.mu.Unlock()
-	if !hold {
-		return n, err
-	}
-	c.gate.held <- struct{}{}
-	if <-c.gate.verdict {
-		return n, nil
-	}
-	_ = c.Close() // a pipe
-	return 0, io.EOF
 }

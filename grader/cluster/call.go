@@ -275,9 +275,13 @@ func errorOf(err error) abi.Error {
 		name string
 		err  error
 	}{
-		{"ErrAborting", kgo.ErrAborting}, {"ErrClientClosed", kgo.ErrClientClosed}, {"ErrMaxBuffered", kgo.ErrMaxBuffered},
-		{"ErrRecordRetries", kgo.ErrRecordRetries}, {"ErrRecordTimeout", kgo.ErrRecordTimeout},
-		{"context.Canceled", context.Canceled}, {"context.DeadlineExceeded", context.DeadlineExceeded},
+		{"ErrAborting", kgo.ErrAborting},
+		{"ErrClientClosed", kgo.ErrClientClosed},
+		{"ErrMaxBuffered", kgo.ErrMaxBuffered},
+		{"ErrRecordRetries", kgo.ErrRecordRetries},
+		{"ErrRecordTimeout", kgo.ErrRecordTimeout},
+		{"context.Canceled", context.Canceled},
+		{"context.DeadlineExceeded", context.DeadlineExceeded},
 	} {
 		if errors.Is(err, s.err) {
 			e.Name = s.name

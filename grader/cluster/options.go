@@ -18,7 +18,7 @@ func (cl *processClient) options(settings []abi.KafkaSetting) ([]kgo.Opt, error)
 	p := cl.process
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(p.c.broker.ListenAddrs()...), kgo.Dialer(p.gate.DialContext),
-		kgo.ClientID(fmt.Sprintf("%03d", 999-p.serial)), kgo.DisableClientMetrics(),
+		kgo.ClientID(p.clientID()), kgo.DisableClientMetrics(),
 		kgo.ProducerLinger(0), kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.RecordPartitioner(byKey()), kgo.RetryBackoffFn(backoff),
 	}
@@ -109,7 +109,7 @@ func (*processClient) option(s abi.KafkaSetting) (kgo.Opt, error) {
 	case abi.FetchMaxWait:
 		return kgo.FetchMaxWait(duration), nil
 	case abi.RequireStableFetchOffsets:
-		return kgo.RequireStableFetchOffsets(), nil
+		return kgo.RequireStableFetchOffsets(), nil //nolint:staticcheck // it does nothing any more, and submissions may still say it
 	case abi.InstanceID:
 		return kgo.InstanceID(text(s)), nil
 	case abi.TransactionalID:

@@ -2,13 +2,16 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"redeliver/grader/cluster/gate"
 	"redeliver/grader/guest/abi"
@@ -85,9 +88,23 @@ func (c *Cluster) Process(serial int, limits *Limits) *Process {
 		c: c, gate: gate.New(c.net.DialContext), serial: serial, limits: limits,
 		clients: map[uint64]*processClient{}, calls: map[uint64]*Call{},
 	}
+	p.gate.Delay(p.latency)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
 }
+
+// latency is how long a message is on its way: a tenth of a millisecond and a bit,
+// which is another one for each process and each kind of request. Without it the
+// requests of two processes could reach the broker at the same instant, and chance
+// would decide which is served first.
+func (p *Process) latency(key kmsg.Key) time.Duration {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%d %d", p.serial, key)
+	return 100*time.Microsecond + time.Duration(h.Sum32()%100_000)
+}
+
+// Moving says whether messages of the process are on their way.
+func (p *Process) Moving() bool { return p.gate.Moving() }
 
 // Freeze stops the network: the process stands still, and its heartbeats with it.
 func (p *Process) Freeze() { p.gate.Freeze() }
@@ -96,8 +113,26 @@ func (p *Process) Freeze() { p.gate.Freeze() }
 func (p *Process) Thaw() { p.gate.Thaw() }
 
 // Kill ends the process without a farewell, and returns when its clients are gone.
-func (p *Process) Kill() {
+// Only a member that has just asked to join is put out of its group: it has no
+// partitions, and kfake draws the next leader among all that have asked, the dead
+// included. How long the others wait would be chance.
+func (p *Process) Kill() error {
+	joining := p.gate.Awaits(kmsg.JoinGroup)
 	p.gate.Cut()
+	p.end()
+	defer clear(p.clients)
+	if !joining {
+		return nil
+	}
+	var errs []error
+	for _, group := range p.Groups() {
+		errs = append(errs, p.c.putOut(group, p.clientID()))
+	}
+	return errors.Join(errs...)
+}
+
+// end returns when the clients are gone.
+func (p *Process) end() {
 	p.cancel()
 	for _, cl := range p.clients {
 		cl.stop() // or Close would try to tell the group
@@ -124,7 +159,7 @@ func (p *Process) Kill() {
 		select {
 		case <-gone:
 			allow.Stop()
-			p.clients, p.calls = map[uint64]*processClient{}, map[uint64]*Call{}
+			clear(p.calls)
 			return
 		case <-allow.C:
 		}
@@ -259,6 +294,31 @@ func (p *Process) connect(m abi.KafkaRequest) error {
 
 // refusal is an error of the real client, which the submission gets.
 type refusal struct{ error }
+
+// clientID is that of all clients of a process. Member ids begin with it.
+func (p *Process) clientID() string { return fmt.Sprintf("%03d", 999-p.serial) }
+
+// putOut takes the members of a process out of a group.
+func (c *Cluster) putOut(group, clientID string) error {
+	info := c.broker.GroupInfo(group)
+	if info == nil {
+		return nil
+	}
+	r := kmsg.NewPtrLeaveGroupRequest()
+	r.Group = group
+	for _, m := range info.Members {
+		if m.ClientID == clientID {
+			lm := kmsg.NewLeaveGroupRequestMember()
+			lm.MemberID = m.MemberID
+			r.Members = append(r.Members, lm)
+		}
+	}
+	if len(r.Members) == 0 {
+		return nil
+	}
+	_, err := c.request(context.Background(), r)
+	return err
+}
 
 // apart keeps heartbeats of different processes at different instants.
 func (p *Process) apart() time.Duration { return time.Duration(7+10*p.serial) * time.Millisecond }

@@ -8,6 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"redeliver/grader/cluster/gate"
 )
 
 // ProducerOptions are the settings of a producer that matter here.
@@ -24,14 +26,16 @@ type ProducerOptions struct {
 type Producer struct {
 	c      *Cluster
 	client *kgo.Client
-	gate   *answerGate
+	gate   *gate.Gate
+	*heldAnswers
 }
 
 // Producer starts a producer. The client itself refuses options that do not go
 // together, such as idempotence with acks=1; that error is a RefusedError.
 func (c *Cluster) Producer(o ProducerOptions) (*Producer, error) {
-	gate := newAnswerGate(c.net.DialContext)
-	opts := []kgo.Opt{kgo.Dialer(gate.dialContext)}
+	g := gate.New(c.net.DialContext)
+	answers := holdAnswers(g)
+	opts := []kgo.Opt{kgo.Dialer(g.DialContext)}
 	if !o.Idempotent && o.TransactionalID == "" {
 		// One request at a time: what a client without idempotence has in flight
 		// beside a repeat may also overtake it, which is another story.
@@ -47,7 +51,7 @@ func (c *Cluster) Producer(o ProducerOptions) (*Producer, error) {
 	if err != nil {
 		return nil, &RefusedError{Text: errors.Unwrap(err).Error()}
 	}
-	return &Producer{c: c, client: client, gate: gate}, nil
+	return &Producer{c: c, client: client, gate: g, heldAnswers: answers}, nil
 }
 
 // RefusedError says that the client does not accept its options.
@@ -58,7 +62,8 @@ func (e *RefusedError) Error() string { return "kafka client: " + e.Text }
 
 // Close ends the process of the producer as it stands: what is under way is lost.
 func (p *Producer) Close() {
-	p.gate.close()
+	p.gate.Close()
+	p.end()
 	p.client.Close()
 }
 
@@ -90,7 +95,7 @@ type Flight struct {
 // record's whole life, which lasts until its answer is let through.
 func (p *Producer) Hold(ctx context.Context, rec *kgo.Record) (*Flight, error) {
 	f := &Flight{p: p, done: make(chan error, 1)}
-	p.gate.hold()
+	p.hold()
 	p.client.Produce(ctx, rec, func(_ *kgo.Record, err error) { f.done <- err })
 	return f, f.arrived(ctx)
 }
@@ -98,7 +103,7 @@ func (p *Producer) Hold(ctx context.Context, rec *kgo.Record) (*Flight, error) {
 // arrived waits for the answer to be held.
 func (f *Flight) arrived(ctx context.Context) error {
 	select {
-	case <-f.p.gate.held:
+	case <-f.p.held:
 		return nil
 	case err := <-f.done:
 		return fmt.Errorf("produce: it ended before its answer was held: %w", err)
@@ -111,13 +116,13 @@ func (f *Flight) arrived(ctx context.Context) error {
 // whether its request arrived and sends it again; Lose returns when the answer to
 // that is held.
 func (f *Flight) Lose(ctx context.Context) error {
-	f.p.gate.lose()
+	f.p.lose()
 	return f.arrived(ctx)
 }
 
 // Deliver lets the answer through and waits for the producer to take it.
 func (f *Flight) Deliver(ctx context.Context) error {
-	f.p.gate.release()
+	f.p.release()
 	select {
 	case err := <-f.done:
 		if err != nil {
@@ -131,7 +136,7 @@ func (f *Flight) Deliver(ctx context.Context) error {
 
 // Requests are the records of each produce request that the client has written
 // so far, as they went over the network; each is the first of its request.
-func (p *Producer) Requests() ([]Entry, error) { return p.gate.requests() }
+func (p *Producer) Requests() ([]Entry, error) { return p.requests() }
 
 // Begin begins a transaction.
 func (p *Producer) Begin() error {

@@ -1,13 +1,14 @@
-// Package gate stands between a Kafka client and the network, and can break it.
+// Package gate stands between Kafka clients and the network, and can break it.
 package gate
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"io"
 	"net"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -26,10 +27,18 @@ type Gate struct {
 	changed sync.Cond
 	frozen  bool
 	isCut   bool
-	conns   []net.Conn
-	swallow kmsg.Key // when armed
-	armed   bool
-	lost    func() // the answer is dropped
+	conns   []*conn
+	answers *answers
+	written func(request []byte)
+	latency func(kmsg.Key) time.Duration
+	moving  int // messages on their way
+}
+
+// answers is what becomes of the answers to requests of a kind.
+type answers struct {
+	to     kmsg.Key
+	once   bool // only to the next one
+	decide func() (deliver bool)
 }
 
 // New returns an open gate before dial.
@@ -45,12 +54,28 @@ func (g *Gate) Freeze() { g.set(func() { g.frozen = true }) }
 // Thaw ends Freeze.
 func (g *Gate) Thaw() { g.set(func() { g.frozen = false }) }
 
-// Cut is the death of the process: connections close, no new ones come.
+// Cut is the death of the process: its connections are dead, no new ones come. The
+// broker does not hear of it. If it did, chance would decide whether kfake, when it
+// answers a JoinGroup of the dead, begins to wait for heartbeats or keeps the member
+// for ever.
 func (g *Gate) Cut() {
 	g.set(func() {
 		g.isCut = true
 		for _, c := range g.conns {
-			_ = c.Close() // a pipe; it has no other end to wait for
+			_ = c.Conn.SetDeadline(longAgo) // ends what waits; a pipe knows no other error
+		}
+	})
+}
+
+// longAgo is a deadline that is over, in virtual time, too.
+var longAgo = time.Unix(1, 0)
+
+// Close is Cut, and the broker hears of it.
+func (g *Gate) Close() {
+	g.set(func() {
+		g.isCut = true
+		for _, c := range g.conns {
+			_ = c.Conn.Close() // a pipe; it has no other end to wait for
 		}
 	})
 }
@@ -59,7 +84,61 @@ func (g *Gate) Cut() {
 // processed by then, and closes its connection. lost hears of it, once, before the
 // client does, and must not block.
 func (g *Gate) LoseAnswer(to kmsg.Key, lost func()) {
-	g.set(func() { g.swallow, g.armed, g.lost = to, true, lost })
+	g.set(func() {
+		g.answers = &answers{to: to, once: true, decide: func() bool { lost(); return false }}
+	})
+}
+
+// Answers asks decide about each answer to requests of this kind, after the broker has
+// done its work. decide may wait. What it does not deliver is dropped with its
+// connection.
+func (g *Gate) Answers(to kmsg.Key, decide func() (deliver bool)) {
+	g.set(func() { g.answers = &answers{to: to, decide: decide} })
+}
+
+// Requests shows each request as it is written. It is not called after the first
+// connection was opened, and written must not keep or change the bytes.
+func (g *Gate) Requests(written func(request []byte)) {
+	g.set(func() { g.written = written })
+}
+
+// Delay gives each message a time on its way, which depends on the kind of request. It
+// is not called after the first connection was opened.
+func (g *Gate) Delay(latency func(kmsg.Key) time.Duration) {
+	g.set(func() { g.latency = latency })
+}
+
+// Moving says whether messages are on their way because of Delay.
+func (g *Gate) Moving() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.moving > 0
+}
+
+// Awaits says whether the answer to a request of a kind has not come.
+func (g *Gate) Awaits(key kmsg.Key) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.conns, func(c *conn) bool { return c.awaits(key) })
+}
+
+// DialContext is for kgo.Dialer.
+func (g *Gate) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if err := g.pass(); err != nil {
+		return nil, err
+	}
+	dialed, err := g.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.isCut { // meanwhile
+		return nil, errors.Join(errCut, dialed.Close())
+	}
+	c := &conn{Conn: dialed, gate: g}
+	g.conns = append(g.conns, c)
+	return c, nil
 }
 
 func (g *Gate) set(change func()) {
@@ -82,67 +161,45 @@ func (g *Gate) pass() error {
 	return nil
 }
 
-// DialContext is for kgo.Dialer.
-func (g *Gate) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := g.pass(); err != nil {
-		return nil, err
-	}
-	c, err := g.dial(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
+// about is what is known of a request that is written: what decides about its answer;
+// nil: nothing does.
+func (g *Gate) about(key kmsg.Key, request []byte) (decide func() bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.conns = append(g.conns, c)
-	return &gatedConn{Conn: c, gate: g}, nil
+	if g.written != nil {
+		g.written(request)
+	}
+	if g.answers == nil || g.answers.to != key {
+		return nil
+	}
+	decide = g.answers.decide
+	if g.answers.once {
+		g.answers = nil
+	}
+	return decide
 }
 
-// takes says whether the answer to this request is the one to lose.
-func (g *Gate) takes(request []byte) bool {
+// travel takes the time of a message.
+func (g *Gate) travel(key kmsg.Key) {
+	g.mu.Lock()
+	if g.latency == nil || g.isCut {
+		g.mu.Unlock()
+		return
+	}
+	g.moving++
+	latency := g.latency(key)
+	g.mu.Unlock()
+	time.Sleep(latency) //nolint:forbidigo // virtual time
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.armed || len(request) < 6 || binary.BigEndian.Uint16(request[4:6]) != uint16(g.swallow) {
-		return false
-	}
-	g.armed = false
-	return true
+	g.moving--
 }
 
-type gatedConn struct {
-	net.Conn
-	gate *Gate
-	mu   sync.Mutex
-	drop bool
-}
-
-// Write gets a whole request: franz-go writes it at once, its size in the first
+// keyOf is the kind of a request: franz-go writes one at once, its size in the first
 // four bytes and the API key in the next two.
-func (c *gatedConn) Write(b []byte) (int, error) {
-	if err := c.gate.pass(); err != nil {
-		return 0, err
+func keyOf(request []byte) kmsg.Key {
+	if len(request) < 6 {
+		return -1
 	}
-	if c.gate.takes(b) {
-		c.mu.Lock()
-		c.drop = true
-		c.mu.Unlock()
-	}
-	return c.Conn.Write(b)
-}
-
-// Read drops an answer only after its first bytes have come: the broker has done
-// the work by then.
-func (c *gatedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if passed := c.gate.pass(); passed != nil { // frozen or cut while it was under way
-		return 0, passed
-	}
-	c.mu.Lock()
-	drop := c.drop
-	c.mu.Unlock()
-	if err == nil && drop {
-		c.gate.lost()
-		_ = c.Close() // a pipe, as above
-		return 0, io.EOF
-	}
-	return n, err
+	return kmsg.Key(int16(binary.BigEndian.Uint16(request[4:6])))
 }
