@@ -132,15 +132,40 @@ func (p *site) run(ctx context.Context, serve func(context.Context) error) error
 // serveCommand runs the site: pages, jobs and grader in one process.
 type serveCommand struct {
 	siteFlags
-	Addr         string `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
-	Workers      int    `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
-	BaseURL      string `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
-	Proxy        bool   `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
-	MetricsToken string `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
+	Addr         string    `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
+	Workers      int       `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
+	BaseURL      string    `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
+	Proxy        bool      `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
+	OIDC         oidcFlags `embed:"" prefix:"oidc-"`
+	MetricsToken string    `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
+}
+
+// oidcFlags name a provider of accounts.
+type oidcFlags struct {
+	Issuer       string `help:"OpenID Connect provider with whose accounts people sign in too; it needs --base-url." env:"REDELIVER_OIDC_ISSUER" placeholder:"URL"`
+	ClientID     string `help:"What the provider calls this site." env:"REDELIVER_OIDC_CLIENT_ID" placeholder:"ID"`
+	ClientSecret string `help:"What the provider knows this site by." env:"REDELIVER_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
+}
+
+// config checks the flags; base is where browsers reach the site.
+func (f oidcFlags) config(base string) (auth.ProviderConfig, error) {
+	switch {
+	case f == (oidcFlags{}):
+		return auth.ProviderConfig{}, nil
+	case f.Issuer == "" || f.ClientID == "":
+		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --oidc-issuer and --oidc-client-id")}
+	case base == "":
+		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --base-url: it sends browsers back to that address and " + web.OIDCCallback)}
+	}
+	return auth.ProviderConfig{Issuer: f.Issuer, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Redirect: strings.TrimRight(base, "/") + web.OIDCCallback}, nil
 }
 
 // Run serves until ctx ends, then lets requests and gradings finish.
 func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
+	provider, err := c.OIDC.config(c.BaseURL)
+	if err != nil {
+		return err
+	}
 	limitMemory(c.Workers + 1) // one for a replay, or for the pages
 	p, err := c.open(ctx, s, c.Workers)
 	if err != nil {
@@ -149,7 +174,7 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	pages, err := web.New(web.Config{
 		BaseURL: strings.TrimRight(c.BaseURL, "/"), SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
-		Metrics: p.figures, MetricsToken: c.MetricsToken,
+		Metrics: p.figures, MetricsToken: c.MetricsToken, Provider: provider,
 	}, p.store, p.queue, p.catalog)
 	if err != nil {
 		return err

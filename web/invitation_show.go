@@ -17,9 +17,13 @@ func (s *Server) invitationShow(c echo.Context) error {
 	return s.showInvitation(c, http.StatusOK, views.NewcomerModel{}, views.FormProblem{})
 }
 
-// showInvitation shows the form with what was typed, but for the password.
 func (s *Server) showInvitation(c echo.Context, status int, typed views.NewcomerModel, problem views.FormProblem) error {
-	i, err := s.auth.Invitation(c.Request().Context(), c.Param("token"))
+	return s.showInvitationOf(c, c.Param("token"), status, typed, problem)
+}
+
+// showInvitationOf shows the form with what was typed, but for the password.
+func (s *Server) showInvitationOf(c echo.Context, token string, status int, typed views.NewcomerModel, problem views.FormProblem) error {
+	i, err := s.auth.Invitation(c.Request().Context(), token)
 	if err != nil {
 		return s.linkProblem(err)
 	}
@@ -27,7 +31,8 @@ func (s *Server) showInvitation(c echo.Context, status int, typed views.Newcomer
 	if typed.Reset {
 		typed.Login, typed.Name = i.Login, i.Name
 	}
-	m, err := views.NewInvitation(s.page(c), views.InvitationURL(s.langOf(c), c.Param("token")), typed, problem)
+	typed.Provider = s.provider != nil
+	m, err := views.NewInvitation(s.page(c), views.InvitationURL(s.langOf(c), token), typed, problem)
 	if err != nil {
 		return err
 	}

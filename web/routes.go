@@ -48,6 +48,8 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/people", s.languageChoose)
 	get(e, "/people/*", s.languageChoose)
 
+	get(e, OIDCCallback, s.oidcFinish)
+
 	site := e.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)
 	get(site, "/", s.homeShow)
@@ -99,7 +101,9 @@ func (s *Server) routes(e *echo.Echo) {
 	// Accounts. Candidates need none.
 	get(site, "/sign-in", s.signInShow)
 	site.POST("/sign-in", s.signInCreate)
+	get(site, "/sign-in/oidc", s.oidcBegin)
 	get(site, "/invitations/:token", s.invitationShow)
+	get(site, "/invitations/:token/oidc", s.oidcBegin)
 	site.POST("/invitations/:token", s.invitationAccept, posts)
 
 	mine := s.only(store.Owner, store.Interviewer)

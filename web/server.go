@@ -63,6 +63,9 @@ type Config struct {
 	SecureCookies bool
 	// PasswordCost is what the comparison of a password takes.
 	PasswordCost auth.Cost
+	// Provider is where people can sign in instead of here; without an issuer there
+	// is none. Its redirect is BaseURL and OIDCCallback.
+	Provider auth.ProviderConfig
 	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
 	// a private address writes it. Without it the header is ignored.
 	TrustProxy bool
@@ -128,6 +131,7 @@ type Server struct {
 	found   func() (*search.Index, error) // made when it is first asked for
 
 	auth        *auth.Auth
+	provider    *auth.Provider // nil: there is none
 	sessions    *scs.SessionManager
 	signIns     *signInLimits
 	newBrowsers *limiter
@@ -172,6 +176,9 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 	}
 	if s.auth, err = auth.New(st, cfg.PasswordCost, cfg.Now); err != nil {
 		return nil, fmt.Errorf("start web: %w", err)
+	}
+	if cfg.Provider.Issuer != "" {
+		s.provider = auth.NewProvider(cfg.Provider, cfg.Now)
 	}
 	s.sessions = s.newSessions()
 	s.signIns = newSignInLimits(st, cfg.Now)

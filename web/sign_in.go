@@ -28,7 +28,7 @@ func (s *Server) signInShow(c echo.Context) error {
 
 // showSignIn shows the form with the name that was typed, and never the password.
 func (s *Server) showSignIn(c echo.Context, status int, login, alert string) error {
-	m, err := views.NewSignIn(s.page(c), login, alert)
+	m, err := views.NewSignIn(s.page(c), login, alert, s.provider != nil)
 	if err != nil {
 		return err
 	}

@@ -152,6 +152,44 @@ func (a *Auth) Invitation(ctx context.Context, token string) (Invited, error) {
 // Newcomer is what the form behind a link sends.
 type Newcomer struct{ Login, Name, Password string }
 
+// SignInWith finds the person behind an account of a provider. ErrRefused: it is
+// nobody's.
+func (a *Auth) SignInWith(ctx context.Context, i Identity, network string) (Known, error) {
+	p, hash, err := a.st.Identified(ctx, i.Identity)
+	if errors.Is(err, store.ErrNotFound) {
+		return Known{}, errors.Join(ErrRefused, a.st.Note(ctx, store.Actor{Network: network}, store.SignInRefused, "", a.now()))
+	}
+	return Known{p, hash}, err
+}
+
+// AcceptWith follows a link with an account of a provider in place of a password.
+// The errors are those of Accept.
+func (a *Auth) AcceptWith(ctx context.Context, token string, i Identity, network string) (Known, error) {
+	link, err := a.Invitation(ctx, token)
+	if err != nil {
+		return Known{}, err
+	}
+	made := store.NewPerson{Identity: i.Identity}
+	if link.Person == 0 {
+		if made.Login, err = newLogin(i.Login); err != nil {
+			return Known{}, err
+		}
+		if made.Name, err = newName(i.Name); err != nil {
+			return Known{}, err
+		}
+	}
+	_, err = a.st.AcceptInvitation(ctx, store.HashToken(token), made, network, a.now())
+	switch {
+	case errors.Is(err, store.ErrLoginTaken):
+		return Known{}, &FieldError{"login", "taken"}
+	case errors.Is(err, store.ErrIdentityTaken):
+		return Known{}, &FieldError{"login", "connected"}
+	case err != nil:
+		return Known{}, fmt.Errorf("accept: %w", err)
+	}
+	return a.SignInWith(ctx, i, network)
+}
+
 // Accept follows a link. A *FieldError says what the newcomer has to change; the link
 // can then be used again.
 func (a *Auth) Accept(ctx context.Context, token string, n Newcomer, network string) (Known, error) {

@@ -40,7 +40,7 @@ func (b *testBundle) rowsPerTable(t *testing.T) map[string]int {
 	counts := map[string]int{}
 	for _, name := range names {
 		switch name {
-		case "people", "invitations", "sessions", "audit": // of accounts, which no browser leads to
+		case "people", "identities", "invitations", "sessions", "audit": // of accounts, which no browser leads to
 		case "goose_db_version", "river_migration", "river_notification", "river_leader", "river_queue", "river_client", "river_client_queue":
 		case "river_job":
 			counts[name] = b.count(t, "SELECT count(*) FROM river_job WHERE kind = 'grade'")

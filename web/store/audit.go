@@ -25,13 +25,15 @@ const (
 	SignedOutAll  Action = "signed-out-all"
 	PasswordSet   Action = "password"      // by its person, or with a link
 	PasswordLink  Action = "password-link" // an owner has made one
+	Connected     Action = "connected"      // with an account of a provider
 	PersonRemoved Action = "removed"
 )
 
 // Actions lists all of them, for what has words for each.
 func Actions() []Action {
 	return []Action{
-		LinkMade, OwnerLink, LinkCancelled, Joined, SignedIn, SignInRefused, SignedOut, SignedOutAll, PasswordSet, PasswordLink, PersonRemoved,
+		LinkMade, OwnerLink, LinkCancelled, Joined, SignedIn, SignInRefused, SignedOut, SignedOutAll, PasswordSet, PasswordLink,
+		Connected, PersonRemoved,
 	}
 }
 

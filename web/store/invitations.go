@@ -139,7 +139,7 @@ func (s *Store) CancelInvitation(ctx context.Context, by Actor, id int64, now ti
 // AcceptInvitation uses a link up: it makes the person that n describes or, for
 // a link of a person who is there, sets the password. Two requests with one link
 // do not both succeed. ErrNotFound: the link was used, cancelled or is too old.
-// After ErrLoginTaken and ErrFull it can be used again.
+// After ErrLoginTaken, ErrIdentityTaken and ErrFull it can be used again.
 func (s *Store) AcceptInvitation(ctx context.Context, tokenHash string, n NewPerson, network string, now time.Time) (p Person, err error) {
 	err = s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
 		rows, err := q.TakeInvitation(ctx, db.TakeInvitationParams{TokenHash: tokenHash, Now: now.UnixMilli()})
@@ -162,15 +162,19 @@ func follow(ctx context.Context, q *db.Queries, i Invitation, n NewPerson, netwo
 	if i.Person == 0 {
 		return join(ctx, q, i, n, network, now)
 	}
-	if err := setPassword(ctx, q, i.Person, n.Password); err != nil {
-		return Person{}, err
-	}
 	row, err := q.GetPerson(ctx, i.Person)
 	if err != nil {
 		return Person{}, orNotFound("find person", err)
 	}
 	p := personOf(row)
-	return p, note(ctx, q, Actor{Person: p, Network: network}, PasswordSet, "", now)
+	by := Actor{Person: p, Network: network}
+	if n.Identity != (Identity{}) {
+		return p, connect(ctx, q, by, n.Identity, now)
+	}
+	if err := setPassword(ctx, q, p.ID, n.Password); err != nil {
+		return Person{}, err
+	}
+	return p, note(ctx, q, by, PasswordSet, "", now)
 }
 
 func join(ctx context.Context, q *db.Queries, i Invitation, n NewPerson, network string, now time.Time) (Person, error) {
@@ -202,5 +206,9 @@ func join(ctx context.Context, q *db.Queries, i Invitation, n NewPerson, network
 		return Person{}, fmt.Errorf("join: %w", err)
 	}
 	p := personOf(row)
-	return p, note(ctx, q, Actor{Person: p, Network: network}, Joined, i.Note, now)
+	by := Actor{Person: p, Network: network}
+	if err := note(ctx, q, by, Joined, i.Note, now); err != nil || n.Identity == (Identity{}) {
+		return p, err
+	}
+	return p, connect(ctx, q, by, n.Identity, now)
 }

@@ -32,16 +32,23 @@ type Person struct {
 	SignedInAt time.Time // zero: never
 }
 
-// NewPerson is what somebody who follows a link says.
+// NewPerson is what somebody who follows a link says. It has a password or an
+// identity.
 type NewPerson struct {
 	Login    string
 	Name     string
 	Password string // its hash
+	Identity Identity
 }
+
+// Identity is an account that a provider vouches for.
+type Identity struct{ Issuer, Subject string }
 
 var (
 	// ErrLoginTaken says that another person signs in with this name.
 	ErrLoginTaken = errors.New("the name to sign in with is taken")
+	// ErrIdentityTaken says that another person signs in with this account.
+	ErrIdentityTaken = errors.New("the account of the provider is taken")
 	// ErrFull says that there are as many accounts or links as there may be.
 	ErrFull = errors.New("there are too many of them")
 )
@@ -76,6 +83,16 @@ func (s *Store) Person(ctx context.Context, id int64) (Person, error) {
 // with.
 func (s *Store) Password(ctx context.Context, login string) (Person, string, error) {
 	row, err := db.New(s.Read).FindPerson(ctx, login)
+	if err != nil {
+		return Person{}, "", orNotFound("find person", err)
+	}
+	return personOf(row), row.Password, nil
+}
+
+// Identified finds the person, and the hash of the password if there is one,
+// behind an account of a provider.
+func (s *Store) Identified(ctx context.Context, i Identity) (Person, string, error) {
+	row, err := db.New(s.Read).FindIdentity(ctx, db.FindIdentityParams(i))
 	if err != nil {
 		return Person{}, "", orNotFound("find person", err)
 	}
@@ -137,6 +154,27 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, hash string, now time
 		}
 		return note(ctx, q, by, PasswordSet, "", now)
 	})
+}
+
+// connect lets a person sign in with an account of a provider, and ends its
+// sessions and links: it does what a new password does.
+func connect(ctx context.Context, q *db.Queries, by Actor, i Identity, now time.Time) error {
+	n, err := q.AddIdentity(ctx, db.AddIdentityParams{
+		Issuer: i.Issuer, Subject: i.Subject, PersonID: by.Person.ID, CreatedAt: now.UnixMilli(),
+	})
+	if err == nil && n == 0 {
+		err = ErrIdentityTaken
+	}
+	if err == nil {
+		_, err = q.DeleteSessionsOf(ctx, by.Person.ID)
+	}
+	if err == nil {
+		err = q.DeleteInvitationsOf(ctx, by.Person.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("connect an account of a provider: %w", err)
+	}
+	return note(ctx, q, by, Connected, i.Issuer, now)
 }
 
 func setPassword(ctx context.Context, q *db.Queries, id int64, hash string) error {

@@ -55,16 +55,17 @@ func (t *text) problem(p FormProblem) fieldProblem {
 // SignInModel is the model of SignIn.
 type SignInModel struct {
 	Page
-	Login string
-	Alert string
+	Login    string
+	Alert    string
+	Provider bool // there is one to sign in with
 }
 
-// NewSignIn builds the model of SignIn. alert is "", "refused", "limit", "busy" or
-// "no-owner".
-func NewSignIn(p Page, login, alert string) (SignInModel, error) {
+// NewSignIn builds the model of SignIn. alert is "" or the second half of a
+// message's name.
+func NewSignIn(p Page, login, alert string, provider bool) (SignInModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("sign-in.title"), t.say("sign-in.description")
-	m := SignInModel{Page: p, Login: login}
+	m := SignInModel{Page: p, Login: login, Provider: provider}
 	if alert != "" {
 		m.Alert = t.say("sign-in." + alert)
 	}
@@ -77,6 +78,7 @@ type NewcomerModel struct {
 	Role        string
 	ExpiresAt   time.Time
 	Reset       bool // it sets the password of somebody who is there
+	Provider    bool // an account of a provider does instead of a password
 }
 
 // InvitationModel is the model of Invitation.

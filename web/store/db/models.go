@@ -47,6 +47,13 @@ type Draft struct {
 	Auto      bool
 }
 
+type Identity struct {
+	Issuer    string
+	Subject   string
+	PersonID  int64
+	CreatedAt int64
+}
+
 type Invitation struct {
 	ID        int64
 	TokenHash string

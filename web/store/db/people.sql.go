@@ -10,6 +10,33 @@ import (
 	"database/sql"
 )
 
+const addIdentity = `-- name: AddIdentity :execrows
+INSERT INTO identities (issuer, subject, person_id, created_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (issuer, subject) DO NOTHING
+`
+
+type AddIdentityParams struct {
+	Issuer    string
+	Subject   string
+	PersonID  int64
+	CreatedAt int64
+}
+
+// AddIdentity changes nothing when the account is somebody's already.
+func (q *Queries) AddIdentity(ctx context.Context, arg AddIdentityParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, addIdentity,
+		arg.Issuer,
+		arg.Subject,
+		arg.PersonID,
+		arg.CreatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const countPeople = `-- name: CountPeople :one
 SELECT count(*) FROM people
 `
@@ -68,6 +95,31 @@ func (q *Queries) DeletePerson(ctx context.Context, id int64) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const findIdentity = `-- name: FindIdentity :one
+SELECT p.id, p.login, p.name, p.role, p.password, p.created_at, p.signed_in_at FROM people p JOIN identities i ON i.person_id = p.id
+WHERE i.issuer = $1 AND i.subject = $2
+`
+
+type FindIdentityParams struct {
+	Issuer  string
+	Subject string
+}
+
+func (q *Queries) FindIdentity(ctx context.Context, arg FindIdentityParams) (Person, error) {
+	row := q.db.QueryRowContext(ctx, findIdentity, arg.Issuer, arg.Subject)
+	var i Person
+	err := row.Scan(
+		&i.ID,
+		&i.Login,
+		&i.Name,
+		&i.Role,
+		&i.Password,
+		&i.CreatedAt,
+		&i.SignedInAt,
+	)
+	return i, err
 }
 
 const findPerson = `-- name: FindPerson :one

@@ -35,3 +35,13 @@ UPDATE people SET password = @password WHERE id = @id;
 -- SetSignedIn changes nothing when the password is another one by now, and holds
 -- off whoever is about to change it.
 UPDATE people SET signed_in_at = @now WHERE id = @id AND password = @password;
+
+-- name: FindIdentity :one
+SELECT p.* FROM people p JOIN identities i ON i.person_id = p.id
+WHERE i.issuer = @issuer AND i.subject = @subject;
+
+-- name: AddIdentity :execrows
+-- AddIdentity changes nothing when the account is somebody's already.
+INSERT INTO identities (issuer, subject, person_id, created_at)
+VALUES (@issuer, @subject, @person_id, @created_at)
+ON CONFLICT (issuer, subject) DO NOTHING;
