@@ -79,6 +79,8 @@ func accessTable() []access {
 		anybody("GET", "/labs/*", "/labs/x", 302),
 		anybody("GET", "/submissions/*", "/submissions/x", 302),
 		anybody("GET", "/runs/*", "/runs/x", 302),
+		anybody("GET", "/review", "/review", 302),
+		anybody("GET", "/progress", "/progress", 302),
 		anybody("GET", "/sign-in", "/sign-in", 302),
 		anybody("GET", "/invitations/*", "/invitations/x", 302),
 		anybody("GET", "/account", "/account", 302),
@@ -107,6 +109,18 @@ func accessTable() []access {
 		// Everybody has a history of its own; a version of a draft is its writer's.
 		anybody("GET", "/:lang/exercises/:pack/:slug/history", exercisePage+"/history", 200),
 		writer("GET", "/:lang/exercises/:pack/:slug", exercisePage+"?version=1", 200),
+		anybody("GET", "/:lang/exercises/:pack/:slug/predictions", exercisePage+"/predictions", 303),
+		// Who has handed something in cannot predict any more.
+		{"POST", "/:lang/exercises/:pack/:slug/predictions", exercisePage + "/predictions", 303, 422, 303, 303, values([]string{views.GuessField, "passed"})},
+		// What was practised is each browser's own: these addresses name nobody.
+		anybody("GET", "/:lang/review", "/en/review", 200),
+		anybody("POST", "/:lang/review", "/en/review", 400), // no card
+		anybody("GET", "/:lang/progress", "/en/progress", 200),
+		anybody("GET", "/:lang/progress/redeliver-progress.json", "/en/progress/redeliver-progress.json", 200),
+		anybody("GET", "/:lang/progress/import", "/en/progress/import", 303),
+		anybody("GET", "/:lang/progress/forget", "/en/progress/forget", 303),
+		anybody("POST", "/:lang/progress/import", "/en/progress/import", 400), // no file
+		anybody("POST", "/:lang/progress/forget", "/en/progress/forget", 303, "sure", "yes"),
 		// Exercises that are only assigned are there for nobody yet.
 		anybody("GET", "/:lang/exercises/:pack/:slug", "/en/exercises/core/secret", 404),
 		anybody("POST", "/:lang/exercises/:pack/:slug/drafts", exercisePage+"/drafts", 303, task...),
@@ -124,6 +138,9 @@ func accessTable() []access {
 		// Who is signed in is led on.
 		{"GET", "/:lang/sign-in", "/en/sign-in", 200, 200, 303, 303, nil},
 		anybody("POST", "/:lang/sign-in", "/en/sign-in", 422, views.LoginField, "nobody", views.PasswordField, testPassword),
+		anybody("GET", "/:lang/sign-in/oidc", "/en/sign-in/oidc", 302),
+		anybody("GET", "/:lang/invitations/:token/oidc", "/en/invitations/{link}/oidc", 302),
+		anybody("GET", OIDCCallback, OIDCCallback, 400), // was not begun here
 		anybody("GET", "/:lang/invitations/:token", "/en/invitations/{link}", 200),
 		anybody("GET", "/:lang/invitations/:token", "/en/invitations/"+strings.Repeat("A", auth.TokenLength), 404),
 		anybody("POST", "/:lang/invitations/:token", "/en/invitations/{link}", 303,
@@ -164,7 +181,7 @@ type accessBundle struct {
 
 func setupAccess(t *testing.T) *accessBundle {
 	t.Helper()
-	b := &accessBundle{testBundle: setup(t, Config{NewBrowsersPerHour: 10_000}, testCatalog())}
+	b := &accessBundle{testBundle: setup(t, Config{NewBrowsersPerHour: 10_000, Provider: newTestProvider(t).config()}, testCatalog())}
 	token, _, err := b.srv.FirstOwner(t.Context())
 	if err != nil {
 		t.Fatal(err)
