@@ -25,7 +25,7 @@ const (
 	SignedOutAll  Action = "signed-out-all"
 	PasswordSet   Action = "password"      // by its person, or with a link
 	PasswordLink  Action = "password-link" // an owner has made one
-	Connected     Action = "connected"      // with an account of a provider
+	Connected     Action = "connected"     // with an account of a provider
 	PersonRemoved Action = "removed"
 )
 
