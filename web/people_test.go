@@ -73,7 +73,7 @@ func TestOwnersStory(t *testing.T) {
 	htmlcheck.Page(t, b.visitor(t).get(t, "/en/sign-in", http.StatusOK).body, htmlcheck.NotIn("[role=alert]"))
 	htmlcheck.Page(t, ada.get(t, "/en/", http.StatusOK).body,
 		htmlcheck.In(".account-nav a", htmlcheck.Text("Name of ada")),
-		htmlcheck.In(".account-nav a[href='/en/people']"), htmlcheck.NotIn("footer a"))
+		htmlcheck.In(".account-nav a[href='/en/people']"), htmlcheck.NotIn("footer a[href='/en/sign-in']"))
 
 	// Invites Bob, who cannot do what she can.
 	token := ada.invited(t, "interviewer")
