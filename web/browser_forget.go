@@ -10,10 +10,11 @@ import (
 
 // browserForget deletes all that the site keeps for a browser, and its cookie.
 func (s *Server) browserForget(c echo.Context) error {
-	if err := parseForm(c); err != nil {
+	sent, err := postedForm(c)
+	if err != nil {
 		return err
 	}
-	if c.Request().PostForm.Get("sure") != "yes" {
+	if sent.Get("sure") != "yes" {
 		alert, err := s.page(c).Words.Text("progress.tick")
 		if err != nil {
 			return err

@@ -16,10 +16,10 @@ import (
 // cardRate keeps how well a card was known and leads to the next one, or back to
 // the question whose page rated it.
 func (s *Server) cardRate(c echo.Context) error {
-	if err := parseForm(c); err != nil {
+	sent, err := postedForm(c)
+	if err != nil {
 		return err
 	}
-	sent := c.Request().PostForm
 	rating := review.Rating(sent.Get("rating"))
 	reps, err := strconv.Atoi(sent.Get("reps"))
 	if err != nil || reps < 0 || !rating.Known() {

@@ -53,7 +53,7 @@ func (s *Server) draw(c echo.Context, key string, of func() (views.Card, error))
 		return b, nil
 	}
 	if !s.drawings.allow(c.RealIP()) {
-		return nil, later(c, "60", echo.NewHTTPError(http.StatusTooManyRequests))
+		return nil, later(c, 60, echo.NewHTTPError(http.StatusTooManyRequests))
 	}
 	s.cards.drawing.Lock()
 	defer s.cards.drawing.Unlock()

@@ -22,8 +22,15 @@ func postedForm(c echo.Context) (url.Values, error) {
 	return c.Request().PostForm, nil
 }
 
+// retryAfter tells when it is worth asking again.
 func retryAfter(c echo.Context, seconds int) {
 	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(seconds))
+}
+
+// later tells with an error when it is worth asking again, in seconds.
+func later(c echo.Context, seconds int, err error) error {
+	retryAfter(c, seconds)
+	return err
 }
 
 // idOf reads the number of a row in an address. What is no number is a page that

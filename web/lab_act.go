@@ -17,7 +17,7 @@ func (s *Server) labAct(c echo.Context) error {
 		return err
 	}
 	if !s.labClicks.allow(c.RealIP()) {
-		return later(c, "30", &problem{status: http.StatusTooManyRequests, message: "lab.too-many"})
+		return later(c, 30, &problem{status: http.StatusTooManyRequests, message: "lab.too-many"})
 	}
 	if err := c.Request().ParseForm(); err != nil {
 		return badRequest("parse form: %w", err)
@@ -40,9 +40,9 @@ func (s *Server) labAct(c echo.Context) error {
 	case errors.Is(err, labs.ErrUnknown):
 		return badRequest("act in a lab: %w", err)
 	case errors.Is(err, labs.ErrFull):
-		return later(c, "120", &problem{status: http.StatusServiceUnavailable, message: "lab.full", cause: err})
+		return later(c, 120, &problem{status: http.StatusServiceUnavailable, message: "lab.full", cause: err})
 	case errors.Is(err, labs.ErrCrowded):
-		return later(c, "120", &problem{status: http.StatusTooManyRequests, message: "lab.crowded", cause: err})
+		return later(c, 120, &problem{status: http.StatusTooManyRequests, message: "lab.crowded", cause: err})
 	case errors.Is(err, labs.ErrNotNow):
 		notice = "stale"
 	case err != nil:

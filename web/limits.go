@@ -83,7 +83,7 @@ func (s *Server) limitPosts(perMinute int) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			if !l.allow(c.RealIP()) {
-				c.Response().Header().Set(echo.HeaderRetryAfter, "60")
+				retryAfter(c, 60)
 				return echo.NewHTTPError(http.StatusTooManyRequests)
 			}
 			return next(c)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/labstack/echo/v4"
@@ -136,15 +135,4 @@ func seenCard(p store.Practice, name string) store.Card {
 		}
 	}
 	return store.Card{Name: name}
-}
-
-// parseForm reads the fields of a small form.
-func parseForm(c echo.Context) error {
-	if err := c.Request().ParseForm(); err != nil {
-		if statusOf(err) == http.StatusRequestEntityTooLarge {
-			return err
-		}
-		return badRequest("parse form: %w", err)
-	}
-	return nil
 }

@@ -18,10 +18,11 @@ func (s *Server) predictionCreate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := parseForm(c); err != nil {
+	sent, err := postedForm(c)
+	if err != nil {
 		return err
 	}
-	guess := store.Guess(c.Request().PostForm.Get(views.GuessField))
+	guess := store.Guess(sent.Get(views.GuessField))
 	if guess == "" {
 		return s.askAgain(c, exerciseForm{exercise: e}, "predict.choose")
 	}

@@ -212,7 +212,7 @@ func (s *Server) runAgain(c echo.Context, r foundRun) (verdict.Verdict, error) {
 	v, ok := s.queue.Replayed(token)
 	if !ok {
 		if !s.runs.allow(c.RealIP()) {
-			return v, later(c, "60", &problem{status: http.StatusTooManyRequests, message: "run.too-many"})
+			return v, later(c, 60, &problem{status: http.StatusTooManyRequests, message: "run.too-many"})
 		}
 		var err error
 		v, err = s.queue.Replay(c.Request().Context(), jobs.Request{
@@ -234,16 +234,10 @@ func replayProblem(c echo.Context, err error) error {
 	case errors.As(err, &changed):
 		return &problem{status: http.StatusGone, message: "run.changed", places: []any{"Text", changed.Text}}
 	case errors.Is(err, jobs.ErrBusy), errors.Is(err, context.DeadlineExceeded):
-		return later(c, "10", &problem{status: http.StatusServiceUnavailable, message: "run.busy", cause: err})
+		return later(c, 10, &problem{status: http.StatusServiceUnavailable, message: "run.busy", cause: err})
 	case errors.Is(err, jobs.ErrNoGrader):
 		return &problem{status: http.StatusServiceUnavailable, message: "run.no-grader", cause: err}
 	default:
 		return err
 	}
-}
-
-// later tells when it is worth asking again, in seconds.
-func later(c echo.Context, seconds string, err error) error {
-	c.Response().Header().Set(echo.HeaderRetryAfter, seconds)
-	return err
 }

@@ -67,6 +67,6 @@ func (s *Server) showRefused(c echo.Context, status int, f exerciseForm, reason 
 	if form.Alert, err = s.page(c).Words.Text(reason, "N", jobs.MaxPerHour); err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderRetryAfter, "300")
+	retryAfter(c, 300)
 	return s.showForm(c, status, f.exercise, form)
 }

@@ -29,7 +29,7 @@ func (s *Server) watchShow(c echo.Context) error {
 	token, ok := s.watched.get(e, c.Param("wrong"))
 	if !ok {
 		if !s.runs.allow(c.RealIP()) {
-			return later(c, "60", &problem{status: http.StatusTooManyRequests, message: "run.too-many"})
+			return later(c, 60, &problem{status: http.StatusTooManyRequests, message: "run.too-many"})
 		}
 		f, err := s.queue.FirstFinding(c.Request().Context(), jobs.Request{Exercise: e.Name(), Files: files, Seed: watchSeed})
 		if errors.Is(err, jobs.ErrNothingFound) {
