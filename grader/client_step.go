@@ -167,7 +167,7 @@ func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
 	attempt := 1
 	for _, f := range m.Fetched {
 		for _, rec := range f.Records {
-			names = append(names, c.take1(l, f, rec, &attempt))
+			names = append(names, c.takeRecord(l, f, rec, &attempt))
 		}
 	}
 	if len(names) == 0 {
@@ -185,8 +185,8 @@ func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
 	c.out.effects = append(c.out.effects, eff)
 }
 
-// take1 makes a record of a poll a delivery, and names it.
-func (c *clientRun) take1(l *lane, f abi.KafkaFetch, rec abi.KafkaRecord, attempt *int) string {
+// takeRecord makes a record of a poll a delivery, and names it.
+func (c *clientRun) takeRecord(l *lane, f abi.KafkaFetch, rec abi.KafkaRecord, attempt *int) string {
 	key := fmt.Sprintf("%s/%d/%d", f.Topic, f.Partition, rec.Record.Offset)
 	c.attempts[key]++
 	*attempt = max(*attempt, c.attempts[key])
