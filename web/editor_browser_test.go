@@ -73,7 +73,7 @@ func TestBrowserEditor(t *testing.T) {
 	b := setupBrowser(t)
 	says := func(selector, text string) {
 		t.Helper()
-		if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](saysOf(selector, text))); err != nil {
+		if err := b.poll(saysOf(selector, text)); err != nil {
 			t.Fatalf("%s does not say %q: %v", selector, text, err)
 		}
 	}

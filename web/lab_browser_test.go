@@ -50,8 +50,8 @@ func TestBrowserLabs(t *testing.T) {
 			t.Errorf("%s: with an idempotent producer the balance is %q", tc.lang, got)
 		}
 		// htmx puts the focus back a moment after the stage has come.
-		if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](`document.activeElement.id === "do-buy-lost"`)); err != nil {
-			t.Errorf("%s: the focus is lost: %v", tc.lang, err)
+		if err := b.poll(`document.activeElement.id === "do-buy-lost"`); err != nil {
+			t.Errorf("%s: the focus is lost: %v; it is on %s", tc.lang, err, run(t, b, chromedp.Evaluate[string](`document.activeElement.outerHTML.slice(0, 200)`)))
 		}
 		b.obeys(t)
 	}

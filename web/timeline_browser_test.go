@@ -95,8 +95,9 @@ func TestBrowserTimeline(t *testing.T) {
 	}
 	for i, want := range []string{v.Summary + "\n\n", "sequenceDiagram\n", "{\n  \"lanes\": [", b.ts.URL + "/en/runs/" + token} {
 		b.do(t, chromedp.Evaluate[chromedp.Void](`document.querySelector("[data-copied]").textContent = ""; document.querySelectorAll("[data-copy]")[`+string(rune('0'+i))+`].click()`))
-		if !run(t, b, chromedp.Poll[bool](`document.querySelector("[data-copied]")?.textContent === "Copied." || document.querySelector("[data-copied]") === null`)) || run(t, b, chromedp.Evaluate[bool](`document.querySelector("[data-copied]") === null`)) {
-			t.Fatalf("the clipboard refused file %d, and its page came instead", i)
+		err := b.poll(`document.querySelector("[data-copied]")?.textContent === "Copied." || document.querySelector("[data-copied]") === null`)
+		if err != nil || run(t, b, chromedp.Evaluate[bool](`document.querySelector("[data-copied]") === null`)) {
+			t.Fatalf("the clipboard refused file %d, or its page came instead: %v", i, err)
 		}
 		got := run(t, b, chromedp.Evaluate[string](`navigator.clipboard.readText()`, chromedp.EvalAwaitPromise))
 		if !strings.HasPrefix(strings.ReplaceAll(got, "\r\n", "\n"), want) {
