@@ -56,6 +56,14 @@ func TestBrowserLabs(t *testing.T) {
 		b.obeys(t)
 	}
 
+	// Who clicks as soon as the new stage is there meets htmx's form, not the plain one.
+	b.do(t, chromedp.Evaluate[chromedp.Void](`window.sameDocument = true;
+		document.addEventListener("htmx:afterSwap", () => setTimeout(() => document.querySelector("#do-buy-lost").click()), {once: true})`))
+	b.press(t, "buy", ".log tbody tr:nth-child(4)")
+	if !run(t, b, chromedp.Evaluate[bool]("window.sameDocument === true")) {
+		t.Error("a quick click has loaded the whole page")
+	}
+
 	b.do(t, chromedp.Navigate(b.ts.URL+"/en/labs"), chromedp.WaitVisible(chromedp.CSS(".labs")))
 	b.inspect(t, "labs")
 	b.play(t, "pid-and-sequence", [][2]string{{"start", ".log"}, {"send", ".log tbody th"}, {"deliver", ".log"}, {"send", ".log"}, {"lose", ".log"}})

@@ -12,8 +12,10 @@ import (
 )
 
 // htmxConfig switches off what the Content-Security-Policy forbids anyway, and
-// the cache of pages in the browser's storage, which would keep source code.
-const htmxConfig = `{"allowEval":false,"allowScriptTags":false,"includeIndicatorStyles":false,"historyCacheSize":0}`
+// the cache of pages in the browser's storage, which would keep source code. What
+// has come is settled at once: a click within the usual 20 ms would meet a form that
+// htmx does not know yet, and load the whole page.
+const htmxConfig = `{"allowEval":false,"allowScriptTags":false,"includeIndicatorStyles":false,"historyCacheSize":0,"defaultSettleDelay":0}`
 
 // Page is what every page needs.
 type Page struct {
