@@ -16,6 +16,8 @@ var (
 	queryStart         = regexp.MustCompile(`(?i)^\s*(select|with)\b`)
 )
 
+const maxHostCalls = 1_000_000
+
 func (l *loader) checkManifest(doc *document, slug string, file exerciseFile) {
 	l.checkIdentity(doc, file.ID, file.UUID, file.Version)
 	if file.ID != slug {
@@ -31,8 +33,8 @@ func (l *loader) checkManifest(doc *document, slug string, file exerciseFile) {
 	if file.Visibility != "public" && file.Visibility != "assigned" {
 		l.at(doc, "The visibility must be public or assigned.", "visibility")
 	}
-	if file.Limits.HostCalls < 0 || file.Limits.HostCalls > 1_000_000 {
-		l.at(doc, "The host_calls must be between 0 (the default) and 1000000.", "limits", "host_calls")
+	if file.Limits.HostCalls < 0 || file.Limits.HostCalls > maxHostCalls {
+		l.at(doc, fmt.Sprintf("The host_calls must be between 0 (measured) and %d.", maxHostCalls), "limits", "host_calls")
 	}
 	l.checkEntry(doc, file)
 	l.checkEach(doc, file.Databases, databases(), "database", "databases")

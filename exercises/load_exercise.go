@@ -65,6 +65,10 @@ var editablePattern = regexp.MustCompile(`^([a-z0-9]+(-[a-z0-9]+)*\.go|schema\.s
 // change does to the sentences that candidates get.
 const FeedbackFile = "feedback.golden"
 
+// LimitsFile is written by grader/packcheck, too: the limits that exercise.yaml
+// leaves out, as the solutions need them.
+const LimitsFile = "limits.golden"
+
 // loadExercise reads the exercise in the folder slug.
 func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 	before := len(l.problems)
@@ -79,6 +83,7 @@ func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 	events := l.loadEvents(slug)
 	if l.loadManifest(exercise, events) {
 		exercise.Events = events
+		l.loadLimits(exercise)
 		l.loadTexts(exercise)
 		l.loadSchema(exercise)
 		l.loadSamples(exercise)
@@ -87,6 +92,26 @@ func (l *loader) loadExercise(slug string) (*Exercise, bool) {
 		l.forget(slug)
 	}
 	return exercise, len(l.problems) == before
+}
+
+// loadLimits takes the limits that exercise.yaml leaves out.
+func (l *loader) loadLimits(exercise *Exercise) {
+	name := exercise.Slug + "/" + LimitsFile
+	exercise.Measured = exercise.Limits.HostCalls == 0 && !exercise.MakesClients()
+	if !l.has(name) {
+		return
+	}
+	var file limitsFile
+	doc, ok := l.yaml(name, &file)
+	switch {
+	case !ok:
+	case !exercise.Measured:
+		l.problem(name, "The file is for an exercise whose host_calls are measured: remove it, or leave host_calls out of exercise.yaml.")
+	case file.HostCalls < 1 || file.HostCalls > maxHostCalls:
+		l.at(doc, fmt.Sprintf("The host_calls must be between 1 and %d.", maxHostCalls), "host_calls")
+	default:
+		exercise.Limits = Limits(file)
+	}
 }
 
 // forget keeps the files of a draft, or of an exercise whose manifest is broken,

@@ -32,6 +32,24 @@ func TestLoad(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("LimitsLeftOutAreTheRecordedOnes", func(t *testing.T) {
+		t.Parallel()
+		files := soundPack(t)
+		manifest := files["demo/first/exercise.yaml"]
+		manifest.Data = bytes.Replace(manifest.Data, []byte("limits: {host_calls: 50}\n"), nil, 1)
+		none, problems := exercises.Load(files, "demo")
+		if none == nil || !none.Exercises[0].Measured || none.Exercises[0].Limits.HostCalls != 0 {
+			t.Fatalf("nothing is recorded: %+v, %s", none, problems)
+		}
+		files["demo/first/limits.golden"] = &fstest.MapFile{Data: []byte("host_calls: 120\n")}
+		recorded, problems := exercises.Load(files, "demo")
+		if recorded == nil || !recorded.Exercises[0].Measured || recorded.Exercises[0].Limits.HostCalls != 120 {
+			t.Fatalf("120 are recorded: %+v, %s", recorded, problems)
+		}
+		if none.Exercises[0].Hash() == recorded.Exercises[0].Hash() {
+			t.Error("another limit can change a verdict, and the hash is the same")
+		}
+	})
 	t.Run("HintsAreCutAtTheirHeadings", func(t *testing.T) {
 		t.Parallel()
 		want := []exercises.Hint{{Title: "Eins", Text: "Erster Hinweis."}, {Title: "Zwei", Text: "Zweiter Hinweis."}}

@@ -57,6 +57,7 @@ type Exercise struct {
 	Editable   []string // the file names that a submission may contain
 	Phases     []string // nil: all that the entry supports
 	Limits     Limits
+	Measured   bool      // host_calls is left out: limits.golden, if it is there, has what the solutions need
 	Histories  []History // by name
 	Invariants []Invariant
 	Rubric     []string
@@ -126,7 +127,7 @@ type History struct {
 
 // Limits bound one schedule. Zero means the sandbox's default.
 type Limits struct {
-	HostCalls int // effects in one delivery
+	HostCalls int // calls to the database and to services in one delivery
 }
 
 // Invariant is a query whose every row is one violation. The column "object"

@@ -157,6 +157,7 @@ func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err
 	} else {
 		err = x.explore(ctx)
 	}
+	v.HostCalls = sub.program.MostCalls()
 	t.lap(&v.Timings.Explore)
 	t.end(&v)
 	return v, err

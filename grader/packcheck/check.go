@@ -10,6 +10,7 @@ package packcheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ type Config struct {
 	// Samples are the only ones to grade, as the report writes them: "starter",
 	// "wrong/naive". Empty: all, and only then is the feedback compared.
 	Samples []string
-	// Update writes the golden files below Pack instead of comparing with them.
+	// Update writes the golden files below the pack instead of comparing with them.
 	Update bool
 	// Twice runs the wrong handlers a second time too. Without it only starter and
 	// solutions run twice and their traces are compared: that a wrong handler's
@@ -92,7 +93,7 @@ func Check(ctx context.Context, cfg Config, dir string, pack *exercises.Pack) (R
 			return Report{}, err
 		}
 	}
-	if err := c.gradeAll(ctx); err != nil {
+	if err := c.gradeAll(ctx, c.tasks()); err != nil {
 		return Report{}, err
 	}
 	for _, e := range c.exercises {
@@ -100,7 +101,7 @@ func Check(ctx context.Context, cfg Config, dir string, pack *exercises.Pack) (R
 		e.checkPower()
 		if len(c.Samples) > 0 {
 			e.report.Feedback = e.feedback()
-		} else if err := c.checkFeedback(e); err != nil {
+		} else if err := errors.Join(c.checkLimits(e), c.checkFeedback(e)); err != nil {
 			return Report{}, err
 		}
 		c.report.Exercises = append(c.report.Exercises, e.report)
@@ -123,6 +124,7 @@ type exerciseCheck struct {
 	*exercises.Exercise
 	report   Exercise
 	verdicts []verdict.Verdict // of report.Samples
+	most     int               // calls of one delivery of a solution; 0: not measured
 }
 
 // problem adds what is wrong with the exercise as a whole.
@@ -136,6 +138,8 @@ type task struct {
 	index    int
 	files    []exercises.File
 }
+
+func (t task) sample() *Sample { return &t.exercise.report.Samples[t.index] }
 
 func (c *checker) tasks() []task {
 	var all []task
@@ -186,22 +190,40 @@ func (c *checker) missingSample() error {
 	return nil
 }
 
-// gradeAll grades every sample, some at once, and stops at the first error.
-func (c *checker) gradeAll(ctx context.Context) error {
-	tasks, done := c.tasks(), 0
-	return Each(ctx, c.Workers, len(tasks), func(ctx context.Context, i int) error {
-		return c.grade(ctx, tasks[i])
-	}, func(i int) {
+// gradeAll grades every sample, some at once, and stops at the first error. With
+// Update the solutions whose calls are counted come first: the limit that follows
+// is for the others, too.
+func (c *checker) gradeAll(ctx context.Context, tasks []task) error {
+	var first, then []task
+	for _, t := range tasks {
+		if c.Update && t.exercise.Measured && t.sample().Role == Solution {
+			first = append(first, t)
+		} else {
+			then = append(then, t)
+		}
+	}
+	done := 0
+	graded := func(t task) {
 		done++
 		if c.Progress != nil {
-			c.Progress(done, len(tasks), tasks[i].exercise.report.Samples[tasks[i].index])
+			c.Progress(done, len(tasks), *t.sample())
 		}
-	})
+	}
+	if err := c.measured(func() error { return c.gradeSome(ctx, first, graded) }); err != nil {
+		return err
+	}
+	return c.gradeSome(ctx, then, graded)
+}
+
+func (c *checker) gradeSome(ctx context.Context, tasks []task, graded func(task)) error {
+	return Each(ctx, c.Workers, len(tasks), func(ctx context.Context, i int) error {
+		return c.grade(ctx, tasks[i])
+	}, func(i int) { graded(tasks[i]) })
 }
 
 // grade grades one sample and compares the verdict with what the pack says.
 func (c *checker) grade(ctx context.Context, t task) error {
-	sample := &t.exercise.report.Samples[t.index]
+	sample := t.sample()
 	req := grader.Request{Exercise: t.exercise.Exercise, Files: t.files, Seed: Seed}
 	v, err := c.Judge.Grade(ctx, req)
 	if err != nil {

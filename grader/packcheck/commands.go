@@ -45,7 +45,7 @@ func (e *UsageError) Unwrap() error { return e.Err }
 // checkCommand is `redeliver pack check`.
 type checkCommand struct {
 	JSON     bool     `help:"Print the reports as a JSON list."`
-	Update   bool     `help:"Write each exercise's feedback.golden instead of comparing with it."`
+	Update   bool     `help:"Write each exercise's feedback.golden and limits.golden instead of comparing with them."`
 	Twice    bool     `help:"Run the wrong handlers twice too, not only starter and solutions."`
 	Exercise string   `help:"Check only this exercise of the pack." placeholder:"NAME"`
 	Sample   []string `help:"Grade only this one, as starter, solution/NAME or wrong/NAME, and show what candidates are told; may be repeated." placeholder:"NAME"`

@@ -74,7 +74,8 @@ func TestRestore(t *testing.T) {
 		t.Parallel()
 		o := patient
 		o.HostCalls = 4 // the task and three notes
-		q := newProcess(t, load(t, guestModule(t), o))
+		p := load(t, guestModule(t), o)
+		q := newProcess(t, p)
 		for range 3 {
 			if stop, _ := q.do(t, "notes"); stop.Ended() {
 				t.Fatalf("stop is %+v", stop)
@@ -84,6 +85,9 @@ func TestRestore(t *testing.T) {
 		stop := q.Drain(context.Background(), &host{})
 		if stop.Ended() {
 			t.Errorf("one call and two in the drain: %+v", stop)
+		}
+		if n := p.MostCalls(); n != 4 {
+			t.Errorf("at most %d calls in one delivery, want 4", n)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -58,6 +59,7 @@ type Program struct {
 	// refused is set when the module's own variables exceed the memory: every
 	// Snapshot ends with it.
 	refused *Stop
+	most    atomic.Int64 // calls of one Handle and its Drain
 
 	mu    sync.Mutex
 	spare *Instance // that of the last snapshot; nil while it is in use
@@ -107,6 +109,16 @@ func (p *Program) tooLarge() *Stop {
 	limit := int64(p.options.MemoryPages) * pageSize
 	return &Stop{Reason: Memory, Text: fmt.Sprintf(
 		"The program's own variables need %d MiB of memory; %s are allowed.", own>>20, size(limit))}
+}
+
+// MostCalls is how many host calls one Handle and its Drain have made at most, of
+// all that have run so far.
+func (p *Program) MostCalls() int { return int(p.most.Load()) }
+
+// sawCalls keeps the highest number.
+func (p *Program) sawCalls(n int64) {
+	for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); most = p.most.Load() {
+	}
 }
 
 // Close frees the program and all its instances, none of which may be in a

@@ -30,6 +30,7 @@ func (i *Instance) run(ctx context.Context, f api.Function, p phase, host Host) 
 	i.compute()
 	_, err := f.Call(context.WithValue(ctx, runningKey{}, i))
 	i.rest()
+	i.program.sawCalls(int64(i.calls))
 	i.program.watchdog.forget(i.budget) // after this nobody closes the module any more
 	if ctx.Err() != nil || i.budget.exhausted() {
 		// wazero closes the module in a goroutine of its own, which may still

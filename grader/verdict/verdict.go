@@ -63,6 +63,9 @@ type Verdict struct {
 	// each cut at the sandbox's limit.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
+	// HostCalls is the most calls of one delivery to the database, Kafka and the
+	// other services. It is for those who check a pack, and no part of the contract.
+	HostCalls int `json:"-"`
 	// Replay is set when a token was replayed: the one schedule that ran.
 	Replay *Replay `json:"replay,omitempty"`
 }
