@@ -19,11 +19,12 @@ func (s *Server) labAct(c echo.Context) error {
 	if !s.labClicks.allow(c.RealIP()) {
 		return later(c, 30, &problem{status: http.StatusTooManyRequests, message: "lab.too-many"})
 	}
-	if err := c.Request().ParseForm(); err != nil {
-		return badRequest("parse form: %w", err)
+	sent, err := postedForm(c)
+	if err != nil {
+		return err
 	}
 	action, choices := "", map[string]string{}
-	for name, values := range c.Request().PostForm {
+	for name, values := range sent {
 		if name == "action" {
 			action = values[0]
 		} else {

@@ -80,6 +80,10 @@ func TestLabProblems(t *testing.T) {
 			t.Errorf("%v: status %d", form, a.status)
 		}
 	}
+	large := url.Values{"action": {strings.Repeat("x", 1<<20)}}
+	if a := v.post(t, "/en/labs/lost-ack", large); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("too large: status %d", a.status)
+	}
 	v.act(t, "en", "pid-and-sequence", "start")
 	a := v.post(t, "/en/labs/pid-and-sequence", url.Values{"action": {"deliver"}})
 	if a.header.Get("Location") != "/en/labs/pid-and-sequence?notice=stale" {
