@@ -6,7 +6,9 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -97,9 +99,12 @@ type Queue struct {
 	replays  replays
 	metrics  metrics
 
+	name      string        // of this process, in the jobs that it runs
 	stopping  chan struct{} // closed by the first Stop
 	stopOnce  sync.Once
 	waiting   sync.WaitGroup // the goroutine that waits for the compiler
+	hiding    chan struct{}  // closed when the last job of this process has ended
+	minding   sync.WaitGroup // the goroutine that looks for dead workers
 	mu        sync.Mutex
 	isWorking bool // client.Start was called
 }
@@ -107,7 +112,7 @@ type Queue struct {
 // New prepares a queue on a migrated store. The grader is used only if
 // cfg.Workers is above zero.
 func New(ctx context.Context, st *store.Store, g Grader, cfg Config) (*Queue, error) {
-	q := &Queue{st: st, cfg: cfg.withDefaults(), stopping: make(chan struct{}), replays: newReplays()}
+	q := &Queue{st: st, cfg: cfg.withDefaults(), name: rand.Text(), stopping: make(chan struct{}), hiding: make(chan struct{}), replays: newReplays()}
 	if cfg.Workers > 0 {
 		q.grader = g
 	}
@@ -129,6 +134,7 @@ func New(ctx context.Context, st *store.Store, g Grader, cfg Config) (*Queue, er
 
 func (q *Queue) riverConfig() *river.Config {
 	rc := &river.Config{
+		ID:         q.name,
 		Logger:     q.cfg.Log,
 		JobTimeout: q.cfg.JobTimeout,
 		// Above JobTimeout, or a slow grading would be started a second time
@@ -217,8 +223,18 @@ func (q *Queue) work(ctx context.Context) error {
 	}
 	// River works until Stop, also when the context that started it has ended:
 	// only so is a running grading given its time to finish.
-	if err := q.client.Start(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("start jobs: %w", err)
+	ctx = context.WithoutCancel(ctx)
+	life := &sign{st: q.st, name: q.name}
+	if q.st.Dialect == store.Postgres {
+		if err := life.show(ctx); err != nil {
+			return err
+		}
+	}
+	if err := q.client.Start(ctx); err != nil {
+		return errors.Join(fmt.Errorf("start jobs: %w", err), life.hide(ctx))
+	}
+	if q.st.Dialect == store.Postgres {
+		q.minding.Go(func() { q.mindDead(ctx, life) })
 	}
 	q.isWorking = true
 	return nil
@@ -236,6 +252,8 @@ func (q *Queue) Stop(ctx context.Context) error {
 	if q.isWorking {
 		err = q.client.Stop(ctx)
 		q.isWorking = false
+		close(q.hiding)
+		q.minding.Wait()
 	}
 	q.closeListener()
 	if err != nil {
