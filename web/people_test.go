@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"redeliver/exercises"
 	"redeliver/web/auth"
 	"redeliver/web/store"
 	"redeliver/web/views"
@@ -517,6 +520,36 @@ func TestPagesOfAccounts(t *testing.T) {
 			if strings.Contains(body, ">"+string(action)+"<") {
 				t.Errorf("%s: the action %s has no words", lang, action)
 			}
+		}
+	}
+}
+
+// Why packs are left out is told to owners, on the page of the exercises, and to
+// nobody else.
+func TestBrokenPacksAreTheOwners(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "tea-house")
+	if err := os.CopyFS(dir, exercises.Example()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "grant-once", "events.yaml"), []byte("fields: [<script>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	catalog := exercises.Open(nil, []string{dir})
+	catalog.Verify(t.Context())
+	b := setup(t, Config{}, catalog)
+	ada := b.owner(t)
+	bob := b.visitor(t)
+	bob.become(t, ada.invited(t, "interviewer"), "bob")
+	for _, lang := range []string{"en", "ru", "de"} {
+		htmlcheck.Page(t, ada.get(t, "/"+lang+"/exercises", http.StatusOK).body,
+			htmlcheck.In("main .alert li code", htmlcheck.Contains("grant-once/events.yaml:")), htmlcheck.NotIn("main .alert script"))
+	}
+	for _, v := range []*visitor{bob, b.visitor(t)} {
+		body := v.get(t, "/en/exercises", http.StatusOK).body
+		htmlcheck.Page(t, body, htmlcheck.NotIn("main .alert"))
+		if strings.Contains(body, "events.yaml") {
+			t.Error("a problem is on the page")
 		}
 	}
 }

@@ -34,6 +34,8 @@ type Catalog interface {
 	Exercise(name string) (*exercises.Exercise, bool)
 	// Public lists the exercises that everybody may see, in order.
 	Public() []*exercises.Head
+	// Problems tells why packs are left out, as far as is known.
+	Problems() exercises.Problems
 }
 
 // Queue takes submissions; package jobs has the one that grades them.

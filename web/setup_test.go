@@ -100,6 +100,8 @@ func (c fakeCatalog) Public() (out []*exercises.Head) {
 	return out
 }
 
+func (fakeCatalog) Problems() exercises.Problems { return nil }
+
 func testCatalog() fakeCatalog {
 	return fakeCatalog{{
 		Head: exercises.Head{

@@ -5,7 +5,9 @@ import "redeliver/exercises"
 // ExercisesModel is the model of Exercises.
 type ExercisesModel struct {
 	Page
-	Levels []ExerciseLevel // those that have exercises, easiest first
+	Levels   []ExerciseLevel // those that have exercises, easiest first
+	Problems []string        // why packs are left out, for an owner
+	More     int             // problems that are not in the list
 }
 
 // ExerciseLevel holds the exercises of a level.
@@ -50,6 +52,18 @@ func NewExercises(p Page, list []*exercises.Head) (ExercisesModel, error) {
 		}
 	}
 	return m, t.err
+}
+
+// maxProblems is how many problems of packs are listed.
+const maxProblems = 100
+
+// LeftOut shows why packs are left out.
+func (m *ExercisesModel) LeftOut(problems exercises.Problems) {
+	shown := problems[:min(len(problems), maxProblems)]
+	for _, p := range shown {
+		m.Problems = append(m.Problems, p.String())
+	}
+	m.More = len(problems) - len(shown)
 }
 
 // Mark says how far a browser is with each exercise, by name.
