@@ -43,7 +43,8 @@ var mayImport = map[string][]string{
 	"grader/packcheck": {"exercises", "grader", "grader/invariant", "grader/ledger", "grader/verdict"},
 	// It runs the grader over the handlers that the question bank refers to.
 	"grader/bankcheck": {"content", "exercises", "grader", "grader/packcheck", "grader/verdict"},
-	"web/store":        {"grader/verdict"},
+	"web/clock":        {},
+	"web/store":        {"grader/verdict", "web/clock"},
 	"web/auth":         {"web/store"},
 	"web/jobs":         {"exercises", "grader/verdict", "web/store"},
 	// It keeps the labs of visitors; nothing else in a server calls grader/labs.
@@ -53,7 +54,7 @@ var mayImport = map[string][]string{
 	"web/views":  {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
 	"web": {
 		"content", "exercises", "grader/labs/scene", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
-		"web/auth", "web/jobs", "web/labs", "web/review", "web/search", "web/store", "web/views",
+		"web/auth", "web/clock", "web/jobs", "web/labs", "web/review", "web/search", "web/store", "web/views",
 	},
 }
 

@@ -227,6 +227,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	defer s.rooms.Close()
 	hs.RegisterOnShutdown(func() { close(s.closing) })
+	alive, stopBeating := context.WithCancel(ctx)
+	beating := s.beat(alive)
+	defer func() { stopBeating(); beating.Wait() }()
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(ln) }()
 	select {
@@ -240,4 +243,25 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return fmt.Errorf("shut down: %w", errors.Join(err, hs.Close()))
 	}
 	return nil
+}
+
+// beat says that the pages are there until ctx ends: when they were not, the time of
+// candidates stood still.
+func (s *Server) beat(ctx context.Context) *sync.WaitGroup {
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		tick := time.NewTicker(store.BeatEvery)
+		defer tick.Stop()
+		for {
+			if err := s.store.Beat(ctx, s.cfg.Now()); err != nil && ctx.Err() == nil {
+				s.cfg.Log.ErrorContext(ctx, "say that the site is there", slog.Any("error", err))
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return &beating
 }

@@ -16,9 +16,14 @@ import (
 // grading that is under way is told to end, in whichever process; its job, which
 // holds a number and nothing else, is deleted by River a day later.
 func (q *Queue) Forget(ctx context.Context, b store.Browser) error {
+	return q.delete(ctx, func(queries *db.Queries) ([]store.Job, error) { return store.ForgetTx(ctx, queries, b) })
+}
+
+// delete runs what deletes rows, and then deletes the jobs that were for them.
+func (q *Queue) delete(ctx context.Context, rows func(*db.Queries) ([]store.Job, error)) error {
 	var jobs []store.Job
 	err := q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) (err error) {
-		if jobs, err = store.ForgetTx(ctx, queries, b); err != nil {
+		if jobs, err = rows(queries); err != nil {
 			return err
 		}
 		for _, job := range jobs {

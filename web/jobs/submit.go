@@ -18,6 +18,7 @@ import (
 const (
 	MaxPerHour     = 60   // submissions of one browser
 	MaxPerBrowser  = 200  // submissions that are kept; beyond it the oldest go
+	MaxPerSitting  = 2000 // the same of a sitting
 	MaxUnfinished  = 1000 // submissions of all browsers that wait or run
 	submitInterval = time.Hour
 )
@@ -55,7 +56,8 @@ type Receipt struct {
 
 // Submit saves the draft and stores the submission with its job, all in one
 // transaction. It returns a *store.ConflictError, and stores nothing, when the
-// draft was changed elsewhere since version Base.
+// draft was changed elsewhere since version Base, and store.ErrEnded for a sitting
+// that is over.
 func (q *Queue) Submit(ctx context.Context, s Submission) (r Receipt, err error) {
 	now := q.cfg.Now()
 	err = q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
@@ -166,7 +168,11 @@ func (in *intake) create(ctx context.Context, graded db.Submission, found bool) 
 	if err != nil {
 		return Receipt{}, fmt.Errorf("create submission: %w", err)
 	}
-	if _, err := in.queries.ThinSubmissions(ctx, db.ThinSubmissionsParams{BrowserID: in.browser, MaxRows: MaxPerBrowser}); err != nil {
+	keep := int32(MaxPerBrowser)
+	if in.Browser.IsSitting() {
+		keep = MaxPerSitting
+	}
+	if _, err := in.queries.ThinSubmissions(ctx, db.ThinSubmissionsParams{BrowserID: in.browser, MaxRows: keep}); err != nil {
 		return Receipt{}, fmt.Errorf("thin submissions: %w", err)
 	}
 	if found {

@@ -34,7 +34,8 @@ type upkeepWorker struct {
 
 // Work does what no request and no grading does.
 func (w *upkeepWorker) Work(ctx context.Context, _ *river.Job[upkeepArgs]) error {
-	return errors.Join(w.q.reconcile(ctx), w.q.forget(ctx), w.q.st.ForgetAccess(ctx, w.q.cfg.Now()))
+	return errors.Join(w.q.reconcile(ctx), w.q.endSittings(ctx), w.q.forgetPast(ctx), w.q.forget(ctx),
+		w.q.st.ForgetAccess(ctx, w.q.cfg.Now()))
 }
 
 // reconcile ends the submissions that no job will end: when River discards a

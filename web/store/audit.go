@@ -13,7 +13,8 @@ import (
 // Action is what an entry of the audit log tells.
 type Action string
 
-// The actions. Their names stand in the database.
+// The actions. Their names stand in the database. A candidate is named by its
+// assignment and a number: the log outlives it.
 const (
 	LinkMade      Action = "link-made"  // a link that makes an interviewer
 	OwnerLink     Action = "owner-link" // a link that makes an owner
@@ -27,13 +28,28 @@ const (
 	PasswordLink  Action = "password-link" // an owner has made one
 	Connected     Action = "connected"     // with an account of a provider
 	PersonRemoved Action = "removed"
+
+	AssignmentMade     Action = "assigned"
+	AssignmentDeleted  Action = "assignment-deleted"
+	OpenLinkMade       Action = "open-link"
+	OpenLinkEnded      Action = "open-link-ended"
+	CandidateLink      Action = "candidate-link"
+	CandidateCame      Action = "candidate-came" // by the open link
+	CandidateCancelled Action = "candidate-cancelled"
+	ExtraTime          Action = "extra-time"
+	CandidateJudged    Action = "candidate-judged"
+	CandidateExported  Action = "candidate-exported"
+	CandidateDeleted   Action = "candidate-deleted"
+	SittingStarted     Action = "sitting-started"
+	SittingEnded       Action = "sitting-ended"
 )
 
 // Actions lists all of them, for what has words for each.
 func Actions() []Action {
 	return []Action{
 		LinkMade, OwnerLink, LinkCancelled, Joined, SignedIn, SignInRefused, SignedOut, SignedOutAll, PasswordSet, PasswordLink,
-		Connected, PersonRemoved,
+		Connected, PersonRemoved, AssignmentMade, AssignmentDeleted, OpenLinkMade, OpenLinkEnded, CandidateLink, CandidateCame,
+		CandidateCancelled, ExtraTime, CandidateJudged, CandidateExported, CandidateDeleted, SittingStarted, SittingEnded,
 	}
 }
 

@@ -17,6 +17,13 @@ const (
 	MaxDraftBytes    = 4 << 20
 )
 
+// The same for a sitting, in which every version that is saved by itself stays:
+// they are what an interviewer plays back.
+const (
+	MaxSittingVersions = 5_000
+	MaxSittingBytes    = 64 << 20
+)
+
 // Draft is one version of what a browser wrote for an exercise.
 type Draft struct {
 	Version int64 // from 1
@@ -66,8 +73,11 @@ func (s *Store) SaveDraft(ctx context.Context, b Browser, d NewDraft, now time.T
 }
 
 // SaveDraftTx is SaveDraft inside a transaction that has touched the browser,
-// whose key is id.
+// whose key is id. ErrEnded: the browser is a sitting that is over.
 func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewDraft, now time.Time) (version int64, err error) {
+	if err := openTx(ctx, q, b, id); err != nil {
+		return 0, err
+	}
 	newest, err := newestDraft(ctx, q, b, d.Exercise)
 	switch {
 	case errors.Is(err, ErrNotFound): // the first one
@@ -89,9 +99,11 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	}); err != nil {
 		return 0, fmt.Errorf("save draft: %w", err)
 	}
-	if _, err := q.ThinDrafts(ctx, db.ThinDraftsParams{
-		BrowserID: id, Exercise: d.Exercise, Newest: version, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes,
-	}); err != nil {
+	thin := db.ThinDraftsParams{BrowserID: id, Exercise: d.Exercise, Newest: version, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes}
+	if b.IsSitting() {
+		thin.MaxVersions, thin.MaxBytes = MaxSittingVersions, MaxSittingBytes
+	}
+	if _, err := q.ThinDrafts(ctx, thin); err != nil {
 		return 0, fmt.Errorf("thin drafts: %w", err)
 	}
 	return version, nil

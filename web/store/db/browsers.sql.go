@@ -23,11 +23,13 @@ func (q *Queries) BrowserExists(ctx context.Context, tokenHash string) (bool, er
 const deleteBrowsersUnseen = `-- name: DeleteBrowsersUnseen :execrows
 DELETE FROM browsers
 WHERE seen_at < $1
+  AND NOT EXISTS (SELECT 1 FROM candidates c WHERE c.browser_id = browsers.id)
   AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued')
 `
 
 // DeleteBrowsersUnseen forgets browsers with all that they wrote, except while
-// something of theirs waits to be graded.
+// something of theirs waits to be graded. How long candidates are kept is said by
+// their assignment.
 func (q *Queries) DeleteBrowsersUnseen(ctx context.Context, before int64) (int64, error) {
 	result, err := q.db.ExecContext(ctx, deleteBrowsersUnseen, before)
 	if err != nil {

@@ -8,6 +8,35 @@ import (
 	"database/sql"
 )
 
+type Alive struct {
+	OnlyRow int64
+	At      int64
+}
+
+type Assignment struct {
+	ID         int64
+	PersonID   sql.NullInt64
+	Title      string
+	Note       string
+	Lang       string
+	Minutes    int64
+	OpensAt    sql.NullInt64
+	ClosesAt   sql.NullInt64
+	WarmUp     string
+	Hints      bool
+	Approaches bool
+	AllPhases  bool
+	RetainDays int64
+	OpenHash   sql.NullString
+	CreatedAt  int64
+}
+
+type AssignmentExercise struct {
+	AssignmentID int64
+	Place        int64
+	Exercise     string
+}
+
 type Audit struct {
 	ID       int64
 	At       int64
@@ -23,6 +52,31 @@ type Browser struct {
 	TokenHash string
 	CreatedAt int64
 	SeenAt    int64
+}
+
+type Candidate struct {
+	ID           int64
+	AssignmentID int64
+	BrowserID    int64
+	TokenHash    string
+	Name         string
+	Self         bool
+	ExtraMinutes int64
+	CreatedAt    int64
+	CancelledAt  sql.NullInt64
+	StartedAt    sql.NullInt64
+	EndedAt      sql.NullInt64
+	EndedBy      string
+	GivenBack    int64
+	HandedIn     bool
+}
+
+type CandidateNote struct {
+	CandidateID int64
+	Exercise    string
+	Met         string
+	Note        string
+	NotedAt     int64
 }
 
 type Card struct {
@@ -72,6 +126,11 @@ type Mistake struct {
 	Kind      string
 	Times     int64
 	LastAt    int64
+}
+
+type Outage struct {
+	BeganAt int64
+	EndedAt int64
 }
 
 type Person struct {

@@ -7,9 +7,11 @@ RETURNING id;
 
 -- name: DeleteBrowsersUnseen :execrows
 -- DeleteBrowsersUnseen forgets browsers with all that they wrote, except while
--- something of theirs waits to be graded.
+-- something of theirs waits to be graded. How long candidates are kept is said by
+-- their assignment.
 DELETE FROM browsers
 WHERE seen_at < @before
+  AND NOT EXISTS (SELECT 1 FROM candidates c WHERE c.browser_id = browsers.id)
   AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued');
 
 -- name: BrowserExists :one
