@@ -20,41 +20,53 @@ func (s *Server) draftSave(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	asJSON := c.Request().Header.Get(echo.HeaderAccept) == echo.MIMEApplicationJSON
+	saved, ok, err := s.keepText(c, form, c.Request().PostForm.Has(autoField))
+	switch {
+	case err != nil || !ok:
+		return err
+	case wantsJSON(c):
+		return c.JSON(http.StatusOK, saved)
+	}
+	notice := "saved"
+	if saved.Version <= form.base {
+		notice = "unchanged"
+	}
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ExerciseURL(s.langOf(c), form.exercise.Name()), notice)))
+}
+
+// keepText saves the text of a form as the newest version. It is false when that
+// was refused: then the reason has been answered.
+func (s *Server) keepText(c echo.Context, form exerciseForm, auto bool) (draftAnswer, bool, error) {
 	if form.size() > maxSource {
-		if asJSON {
-			return s.answerProblem(c, http.StatusRequestEntityTooLarge, "limit.too-large", "Size", form.size(), "Max", maxSource)
+		if wantsJSON(c) {
+			return draftAnswer{}, false, s.answerProblem(c, http.StatusRequestEntityTooLarge, "limit.too-large", "Size", form.size(), "Max", maxSource)
 		}
-		return s.showTooLarge(c, form)
+		return draftAnswer{}, false, s.showTooLarge(c, form)
 	}
 	browser, err := s.writer(c)
 	if err != nil {
-		return err
+		return draftAnswer{}, false, err
 	}
-	name, now := form.exercise.Name(), s.cfg.Now()
+	now := s.cfg.Now()
 	version, err := s.store.SaveDraft(c.Request().Context(), browser, store.NewDraft{
-		Exercise: name, Base: form.base, Files: form.files, Auto: c.Request().PostForm.Has(autoField),
+		Exercise: form.exercise.Name(), Base: form.base, Files: form.files, Auto: auto,
 	}, now)
 	var conflict *store.ConflictError
 	switch {
-	case errors.As(err, &conflict) && asJSON:
-		return s.answerProblem(c, http.StatusConflict, "autosave.conflict", "N", conflict.Newest.Version, "Time", views.ClockTime(conflict.Newest.SavedAt))
+	case errors.As(err, &conflict) && wantsJSON(c):
+		return draftAnswer{}, false, s.answerProblem(c, http.StatusConflict, "autosave.conflict", "N", conflict.Newest.Version, "Time", views.ClockTime(conflict.Newest.SavedAt))
 	case errors.As(err, &conflict):
-		return s.showConflict(c, form, conflict.Newest)
+		return draftAnswer{}, false, s.showConflict(c, form, conflict.Newest)
 	case err != nil:
-		return err
-	case asJSON:
-		state, err := s.page(c).Words.Text("exercise.version", "N", version, "Time", views.ClockTime(now))
-		if err != nil {
-			return err
-		}
-		return c.JSON(http.StatusOK, draftAnswer{Version: version, State: state})
+		return draftAnswer{}, false, err
 	}
-	notice := "saved"
-	if version <= form.base {
-		notice = "unchanged"
-	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ExerciseURL(s.langOf(c), name), notice)))
+	state, err := s.page(c).Words.Text("exercise.version", "N", version, "Time", views.ClockTime(now))
+	return draftAnswer{Version: version, State: state}, err == nil, err
+}
+
+// wantsJSON tells the editor's requests from a form's.
+func wantsJSON(c echo.Context) bool {
+	return c.Request().Header.Get(echo.HeaderAccept) == echo.MIMEApplicationJSON
 }
 
 // draftAnswer is what the editor is told: what was saved, or why nothing was.

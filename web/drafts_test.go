@@ -9,6 +9,15 @@ import (
 	"redeliver/web/views/htmlcheck"
 )
 
+// holds wants the form to be based on a version and to hold a text.
+func holds(t *testing.T, a answer, base, text string) {
+	t.Helper()
+	htmlcheck.Page(t, a.body, htmlcheck.In("input[name=base]", htmlcheck.Attr("value", base)))
+	if !strings.Contains(a.body, ">\n"+text+"</textarea>") {
+		t.Errorf("the form does not hold %q", text)
+	}
+}
+
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 
@@ -16,13 +25,6 @@ func TestDrafts(t *testing.T) {
 		t.Helper()
 		if want := exercisePage + "?notice=" + notice; a.status != http.StatusSeeOther || a.header.Get("Location") != want {
 			t.Fatalf("status %d, leads to %q, want %q", a.status, a.header.Get("Location"), want)
-		}
-	}
-	holds := func(t *testing.T, a answer, base, text string) {
-		t.Helper()
-		htmlcheck.Page(t, a.body, htmlcheck.In("input[name=base]", htmlcheck.Attr("value", base)))
-		if !strings.Contains(a.body, ">\n"+text+"</textarea>") {
-			t.Errorf("the form does not hold %q", text)
 		}
 	}
 

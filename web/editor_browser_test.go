@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"redeliver/web/jobs"
 	"redeliver/web/store"
 )
 
@@ -145,6 +147,25 @@ func TestBrowserEditor(t *testing.T) {
 		.dispatchEvent(new KeyboardEvent("keydown", {key: "s", code: "KeyS", ctrlKey: true, bubbles: true, cancelable: true}))`))
 	says("#draft-news", "The draft is saved.")
 	newest(2, "// by hand")
+
+	// A check brings what the compiler says to the gutter; nothing is loaded anew.
+	go func() { b.grader.verdicts <- refused() }()
+	b.do(t, chromedp.Evaluate[chromedp.Void](`window.samePage = true`), chromedp.Click(chromedp.CSS("button[data-check]")))
+	says("#draft-news", "2 problems: this cannot be graded. handler.go:2:3 undefined: <b>")
+	marks := func(n int) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".code")].reduce((n, c) => n + c.shadowRoot.querySelectorAll(".cm-lint-marker-error").length, 0) === %d && window.samePage`, n)
+	}
+	if err := b.poll(marks(2)); err != nil {
+		t.Errorf("there are not two marks: %v", err)
+	}
+	b.inspect(t, "editor-checked")
+	go func() { b.grader.progress <- jobs.Progress{Stage: jobs.StageExplore} }()
+	b.do(t, chromedp.Click(chromedp.CSS("button[data-check]")))
+	says("#draft-news", "It compiles.")
+	if err := b.poll(marks(0)); err != nil {
+		t.Errorf("there are still marks: %v", err)
+	}
+	b.still(t, "the text was checked")
 
 	// The other file is one tab away, and needs no script.
 	b.do(t, chromedp.Click(chromedp.CSS("label.tab:not(:first-of-type)")), chromedp.WaitVisible(chromedp.CSS("#file-1 + .code")))

@@ -48,7 +48,7 @@ func TestSizes(t *testing.T) {
 		t.Parallel()
 		b := setup(t, Config{}, testCatalog())
 		v := b.visitor(t)
-		for _, action := range []string{"drafts", "submissions"} {
+		for _, action := range []string{"drafts", "checks", "submissions"} {
 			a := v.post(t, exercisePage+"/"+action, form(0, "the text"+strings.Repeat("x", maxSource)))
 			if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, ">\nthe textxxx") {
 				t.Errorf("%s: status %d", action, a.status)

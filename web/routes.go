@@ -66,6 +66,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/exercises/:pack/:slug/watch", s.watchShow)
 	get(site, "/exercises/:pack/:slug/watch/:wrong", s.watchShow)
 	get(site, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
+	get(site, "/exercises/:pack/:slug/checks", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/reset", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/predictions", s.exerciseReturn)
@@ -73,6 +74,7 @@ func (s *Server) routes(e *echo.Echo) {
 	posts, drafts := s.limitPosts(s.cfg.PostsPerMinute), s.limitPosts(s.cfg.DraftsPerMinute)
 	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts)
 	site.POST("/exercises/:pack/:slug/reset", s.draftReset, drafts)
+	site.POST("/exercises/:pack/:slug/checks", s.checkCreate, posts)
 	site.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)
 	site.POST("/exercises/:pack/:slug/predictions", s.predictionCreate, posts)
 

@@ -103,6 +103,8 @@ func accessTable() []access {
 		anybody("GET", "/:lang/exercises/:pack/:slug/watch", "/en/exercises/core/nothing/watch", 404),
 		anybody("GET", "/:lang/exercises/:pack/:slug/watch/:wrong", exercisePage+"/watch/nothing", 404),
 		anybody("GET", "/:lang/exercises/:pack/:slug/drafts", exercisePage+"/drafts", 303),
+		anybody("GET", "/:lang/exercises/:pack/:slug/checks", exercisePage+"/checks", 303),
+		anybody("POST", "/:lang/exercises/:pack/:slug/checks", exercisePage+"/checks", 400), // no text
 		anybody("GET", "/:lang/exercises/:pack/:slug/submissions", exercisePage+"/submissions", 303),
 		anybody("GET", "/:lang/exercises/:pack/:slug/reset", exercisePage+"/reset", 303),
 		anybody("POST", "/:lang/exercises/:pack/:slug/reset", exercisePage+"/reset", 303, task...),

@@ -49,6 +49,8 @@ type Queue interface {
 	// shown before.
 	Replay(ctx context.Context, r jobs.Request) (verdict.Verdict, error)
 	Replayed(token string) (verdict.Verdict, bool)
+	// Compile returns what a grading refuses before it runs anything.
+	Compile(ctx context.Context, r jobs.Request) ([]verdict.Finding, error)
 	// FirstFinding grades until there is a finding.
 	FirstFinding(ctx context.Context, r jobs.Request) (verdict.Finding, error)
 }

@@ -19,6 +19,7 @@ export function autosave(form) {
 
 	let saved = written(); // what the server has
 	let sending = null; // what is on its way
+	let asked = null; // the button of a check that waits for it
 	let since = 0; // when the oldest unsaved change was made
 	let begun = -spacing; // when the last request was sent
 	let failures = 0;
@@ -85,10 +86,12 @@ export function autosave(form) {
 	}
 
 	// byHand saves even what is saved already: it is then a version that somebody
-	// wants.
-	async function save(byHand) {
-		if (sending !== null || stopped || (!byHand && !unsaved())) return;
+	// wants. A check saves, too, and brings what the compiler says; check is its button.
+	async function save(byHand, check) {
+		if (check && sending !== null) asked = check;
+		if (sending !== null || stopped || (!byHand && !check && !unsaved())) return;
 		clearTimeout(timer);
+		if (check) say(check.dataset.check, false);
 		sending = written();
 		since = 0;
 		begun = performance.now();
@@ -98,15 +101,22 @@ export function autosave(form) {
 		let answer;
 		try {
 			const keepalive = body.toString().length < keepaliveLimit;
-			response = await fetch(form.dataset.drafts, { method: "POST", body, keepalive, headers: { Accept: "application/json" } });
+			response = await fetch(check?.formAction ?? form.dataset.drafts, { method: "POST", body, keepalive, headers: { Accept: "application/json" } });
 			answer = response.headers.get("Content-Type")?.startsWith("application/json") ? await response.json() : null;
 		} catch {
 			response = answer = null;
 		}
 		const sent = sending;
 		sending = null;
-		if (response?.ok && answer) return done(sent, answer, byHand);
-		if (!answer) return retry(response);
+		if (answer?.version) done(sent, answer, byHand);
+		else if (!answer) return retry(response);
+		else refused(response, answer);
+		const next = asked;
+		asked = null;
+		if (next) save(false, next);
+	}
+
+	function refused(response, answer) {
 		stopped = response.status === 409;
 		keep();
 		say(answer.problem, true);
@@ -116,7 +126,10 @@ export function autosave(form) {
 		base.value = answer.version;
 		saved = sent;
 		state.textContent = answer.state;
-		if (failures > 0) say(form.dataset.again, false);
+		if (answer.said) {
+			say(answer.said, !answer.passed);
+			form.dispatchEvent(new CustomEvent("checked", { detail: answer.diagnostics }));
+		} else if (failures > 0) say(form.dataset.again, false);
 		else say(byHand ? form.dataset.saved : "", false);
 		failures = 0;
 		forget();
@@ -129,6 +142,11 @@ export function autosave(form) {
 	});
 	form.addEventListener("save", () => save(true));
 	form.addEventListener("submit", (event) => {
+		if (event.submitter?.dataset.check && !stopped) {
+			event.preventDefault();
+			save(false, event.submitter);
+			return;
+		}
 		if (navigator.onLine) {
 			leaving = true;
 			clearTimeout(timer);

@@ -57,7 +57,7 @@ function positionOf(doc, line, column) {
 }
 
 function diagnosticsOf(list, doc) {
-	return JSON.parse(list || "[]").map(({ line, column, message }) => {
+	return list.map(({ line, column, message }) => {
 		const from = positionOf(doc, line, column);
 		const word = doc.sliceString(from, doc.lineAt(from).to).match(/^\w+/);
 		return { from, to: Math.min(from + (word ? word[0].length : 1), doc.length), severity: "error", message };
@@ -96,8 +96,13 @@ function mount(textarea) {
 	textarea.after(host);
 	textarea.hidden = true;
 	textarea.labels[0].addEventListener("click", () => view.focus());
-	const diagnostics = diagnosticsOf(textarea.dataset.diagnostics, view.state.doc);
-	if (diagnostics.length > 0) view.dispatch(setDiagnostics(view.state, diagnostics));
+	const mark = (list) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(list, view.state.doc)));
+	const first = JSON.parse(textarea.dataset.diagnostics || "[]");
+	if (first.length > 0) mark(first);
+	form.addEventListener("checked", (event) => {
+		mark(event.detail[textarea.name] ?? []);
+		form.querySelector(`#${textarea.id}-diagnostics`)?.replaceChildren(); // it was of the text before
+	});
 }
 
 const form = document.querySelector("form[data-drafts]");

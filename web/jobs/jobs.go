@@ -54,10 +54,11 @@ type Progress struct {
 	Finding  *verdict.Finding  `json:"finding,omitempty"`  // the first one
 }
 
-// The stages that this package writes.
+// The stages that this package writes, and the one in which a submission runs.
 const (
 	StageStarted = "started"
 	StageAgain   = "again"
+	StageExplore = "explore"
 )
 
 // maxAttempts is one grading and three repetitions.

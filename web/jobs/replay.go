@@ -106,6 +106,36 @@ func (q *Queue) FirstFinding(ctx context.Context, r Request) (verdict.Finding, e
 	}
 }
 
+// Compile returns what a grading refuses before it runs anything: what is not
+// allowed, does not compile, or is wrong in a schema. It takes its turn among the
+// replays.
+func (q *Queue) Compile(ctx context.Context, r Request) ([]verdict.Finding, error) {
+	ctx, done, err := q.replayTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	ready := false
+	v, err := q.grader.Grade(ctx, r, func(p Progress) {
+		if p.Stage == StageExplore {
+			ready = true
+			enough()
+		}
+	})
+	switch {
+	case ready:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("compile: %w", err)
+	case v.Outcome != verdict.Rejected:
+		return nil, fmt.Errorf("compile: the grading ended %s: %s", v.Outcome, v.Summary)
+	default:
+		return v.Findings, nil
+	}
+}
+
 // replayTurn waits for the one turn that a process has. The context that it
 // returns ends with the time of a replay; done gives the turn back.
 func (q *Queue) replayTurn(ctx context.Context) (_ context.Context, done func(), err error) {

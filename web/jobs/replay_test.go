@@ -157,3 +157,43 @@ func TestReplayCacheIsBounded(t *testing.T) {
 		t.Errorf("one that is too large pushed out the others, err %v", err)
 	}
 }
+
+// A text is compiled and not run.
+func TestCompile(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("no compiler")
+	rejected := verdictOf(verdict.Rejected)
+	rejected.Findings = []verdict.Finding{{Kind: verdict.Compile, Message: "undefined: x"}}
+	for _, tc := range []struct {
+		name    string
+		grade   gradeFunc
+		found   int
+		problem string
+	}{
+		{"Compiles", func(ctx context.Context, _ Request, progress func(Progress)) (verdict.Verdict, error) {
+			progress(Progress{Stage: "build"})
+			if ctx.Err() != nil {
+				return verdict.Verdict{}, errors.New("ended before it was built")
+			}
+			progress(Progress{Stage: StageExplore})
+			<-ctx.Done() // nothing runs
+			return verdict.Verdict{}, ctx.Err()
+		}, 0, ""},
+		{"DoesNot", func(context.Context, Request, func(Progress)) (verdict.Verdict, error) { return rejected, nil }, 1, ""},
+		{"Unknown", func(context.Context, Request, func(Progress)) (verdict.Verdict, error) {
+			return verdictOf(verdict.Inconclusive), nil
+		}, 0, "ended inconclusive"},
+		{"Error", func(context.Context, Request, func(Progress)) (verdict.Verdict, error) {
+			return verdict.Verdict{}, failure
+		}, 0, "no compiler"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, filepath.Join(t.TempDir(), "redeliver.db"), tc.grade)
+			found, err := b.queue.Compile(t.Context(), Request{})
+			if len(found) != tc.found || (err == nil) != (tc.problem == "") || err != nil && !strings.Contains(err.Error(), tc.problem) {
+				t.Errorf("found %+v, err %v", found, err)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package views
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -64,6 +65,9 @@ type Diagnostic struct {
 	Column  int    `json:"column"`
 	Message string `json:"message"`
 }
+
+// In is the place in a file as compilers write it.
+func (d Diagnostic) In(file string) string { return fmt.Sprintf("%s:%d:%d", file, d.Line, d.Column) }
 
 // language is the name by which the editor knows the language of a file.
 func (f FileModel) language() string { return strings.TrimPrefix(path.Ext(f.Name), ".") }

@@ -56,6 +56,9 @@ func SubmitURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name)
 // DraftsURL is where the form of an exercise posts a draft to.
 func DraftsURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/drafts" }
 
+// CheckURL is where the form of an exercise posts to for what the compiler says.
+func CheckURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/checks" }
+
 // ResetURL is where the form of an exercise posts to for the starter.
 func ResetURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/reset" }
 
