@@ -57,21 +57,49 @@ func TestLimitOfCalls(t *testing.T) {
 		written  string           // the end of limits.golden
 		limits   map[string][]int // that the judge was asked with
 	}{
-		{"Fits", map[string]int{"grant-id": 4, "mark-in-the-transaction": 9}, "host_calls: 100\n", false, "", "host_calls: 100\n",
-			map[string][]int{"solution": {100}, "other": {100}}},
-		{"Missing", map[string]int{"grant-id": 4, "mark-in-the-transaction": 9}, "", false, "limits.host_calls is left out and limits.golden is missing", "",
-			map[string][]int{"solution": {0}, "other": {0}}},
-		{"TooLow", map[string]int{"grant-id": 170, "mark-in-the-transaction": 9}, "host_calls: 200\n", false,
+		{
+			"Fits",
+			map[string]int{"grant-id": 4, "mark-in-the-transaction": 9},
+			"host_calls: 100\n", false, "", "host_calls: 100\n",
+			map[string][]int{"solution": {100}, "other": {100}},
+		},
+		{
+			"Missing",
+			map[string]int{"grant-id": 4, "mark-in-the-transaction": 9},
+			"", false, "limits.host_calls is left out and limits.golden is missing", "",
+			map[string][]int{"solution": {0}, "other": {0}},
+		},
+		{
+			"TooLow",
+			map[string]int{"grant-id": 170, "mark-in-the-transaction": 9},
+			"host_calls: 200\n", false,
 			"limits.golden allows 200 calls in one delivery; a solution makes 170, so it should be 340.", "host_calls: 200\n",
-			map[string][]int{"solution": {200}, "other": {200}}},
-		{"UnknownAsASolutionFails", map[string]int{"grant-id": 170}, "host_calls: 200\n", false, "", "host_calls: 200\n",
-			map[string][]int{"solution": {200}, "other": {200}}},
-		{"WrittenFirst", map[string]int{"grant-id": 4, "mark-in-the-transaction": 9}, "", true, "", few,
-			map[string][]int{"solution": {10_000}, "other": {100}}},
-		{"WrittenAnew", map[string]int{"grant-id": 170, "mark-in-the-transaction": 9}, "host_calls: 200\n", true, "", many,
-			map[string][]int{"solution": {10_000}, "other": {340}}},
-		{"KeptAsASolutionFails", map[string]int{"grant-id": 170}, "host_calls: 200\n", true, "", "host_calls: 200\n",
-			map[string][]int{"solution": {10_000}, "other": {200}}},
+			map[string][]int{"solution": {200}, "other": {200}},
+		},
+		{
+			"UnknownAsASolutionFails",
+			map[string]int{"grant-id": 170},
+			"host_calls: 200\n", false, "", "host_calls: 200\n",
+			map[string][]int{"solution": {200}, "other": {200}},
+		},
+		{
+			"WrittenFirst",
+			map[string]int{"grant-id": 4, "mark-in-the-transaction": 9},
+			"", true, "", few,
+			map[string][]int{"solution": {10_000}, "other": {100}},
+		},
+		{
+			"WrittenAnew",
+			map[string]int{"grant-id": 170, "mark-in-the-transaction": 9},
+			"host_calls: 200\n", true, "", many,
+			map[string][]int{"solution": {10_000}, "other": {340}},
+		},
+		{
+			"KeptAsASolutionFails",
+			map[string]int{"grant-id": 170},
+			"host_calls: 200\n", true, "", "host_calls: 200\n",
+			map[string][]int{"solution": {10_000}, "other": {200}},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
