@@ -98,6 +98,21 @@ func (p *site) logProblems(problems exercises.Problems) {
 	}
 }
 
+// logNotGraded names the exercises that this program cannot grade.
+func (p *site) logNotGraded() {
+	var names []string
+	for _, pack := range p.catalog.Packs() {
+		for _, e := range pack.Exercises {
+			if !grader.CanGrade(e) {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	if len(names) > 0 {
+		p.log.Warn("these exercises cannot be graded, because the program was built without -tags synctests", slog.String("exercises", strings.Join(names, " ")))
+	}
+}
+
 // close undoes open, last things first.
 func (p *site) close() error {
 	var errs []error
@@ -114,7 +129,10 @@ func (p *site) run(ctx context.Context, serve func(context.Context) error) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var preparing sync.WaitGroup
-	preparing.Go(func() { p.logProblems(p.catalog.Verify(ctx)) })
+	preparing.Go(func() {
+		p.logProblems(p.catalog.Verify(ctx))
+		p.logNotGraded()
+	})
 	if p.workers > 0 {
 		preparing.Go(func() { prepareForSite(ctx, p.log, p.compiler) })
 	}
@@ -174,7 +192,7 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	pages, err := web.New(web.Config{
 		BaseURL: strings.TrimRight(c.BaseURL, "/"), SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
-		Metrics: p.figures, MetricsToken: c.MetricsToken, Provider: provider,
+		Metrics: p.figures, MetricsToken: c.MetricsToken, Provider: provider, CanGrade: grader.CanGrade,
 	}, p.store, p.queue, p.catalog)
 	if err != nil {
 		return err

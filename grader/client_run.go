@@ -33,7 +33,8 @@ type clientRun struct {
 	calls  map[*lane]*waiting   // that the lane's guest is parked at
 	asleep map[*lane][]*waiting // that it will come back to
 	paused map[*lane]*pause
-	locked map[*lane]bool // its process was refused by another one's lock
+	locked map[*lane]bool                  // its process was refused by another one's lock
+	ahead  map[*lane]map[partition]passing // what its clients have committed by themselves
 	limits cluster.Limits
 	serial int
 	groups map[string]bool // that clients are members of
@@ -53,6 +54,12 @@ type waiting struct {
 	fault *cluster.Fault
 }
 
+// passing is the step of the timeline at which an offset was committed.
+type passing struct {
+	offset int64
+	step   int
+}
+
 // pause is a process that stands still: for a time, or until the others have nothing
 // left to do.
 type pause struct {
@@ -70,10 +77,10 @@ func (w *world) runClients(ctx context.Context, s schedule.Schedule, o options) 
 	}
 	r := &run{
 		world: w, schedule: s, options: o, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
-		out: &result{schedule: s, positions: o.positions},
+		out: &result{schedule: s, positions: o.positions, entry: consumerEntry},
 	}
 	c := &clientRun{
-		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{},
+		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{}, ahead: map[*lane]map[partition]passing{},
 		groups: map[string]bool{}, returns: map[*lane]int{},
 		limits: cluster.Limits{Clients: maxClients, Records: maxProduced, Bytes: maxProducedBytes},
 	}
@@ -349,6 +356,7 @@ func (c *clientRun) endClients(l *lane) {
 	delete(c.calls, l)
 	delete(c.asleep, l)
 	delete(c.locked, l)
+	delete(c.ahead, l)
 }
 
 // note keeps the groups of a process.

@@ -135,12 +135,12 @@ func (c *clientRun) answered(l *lane, w *waiting, m abi.KafkaReply, hit bool) {
 	result := resultOf(w.call.Request, m)
 	switch {
 	case hit && eff.fault == schedule.Fail:
-		result += " (nothing was done)"
+		result += " " + nothingDone
 	case hit:
-		result += " (it was done, the answer was lost)"
+		result += " " + answerLost
 	}
 	last := c.rec.Last()
-	if last.Step != eff.step { // others went on meanwhile
+	if last.Step != eff.step && (result != "" || eff.event != trace.Group) { // something else happened meanwhile
 		c.rec.Add(verdict.Step{Lane: l.proc.name, Event: eff.event, Text: "The answer to " + eff.label + " comes", Decisive: hit})
 		last = c.rec.Last()
 	}
@@ -150,8 +150,26 @@ func (c *clientRun) answered(l *lane, w *waiting, m abi.KafkaReply, hit bool) {
 	if hit {
 		last.Event, last.Decisive = trace.Fault, true
 	}
-	if eff.offset && m.Err.Kind == abi.NoError {
-		l.current.end("committed")
+	if eff.offset && (m.Err.Kind == abi.NoError || hit && eff.fault == schedule.Lose) {
+		c.passed(l)
+	}
+}
+
+// passed marks the deliveries of a process whose records its group will not read
+// again: the broker says so, whoever asked for the commit.
+func (c *clientRun) passed(l *lane) {
+	if l.current == nil || c.kafka[l] == nil {
+		return
+	}
+	for _, d := range l.current.deliveries {
+		if d.passed > 0 {
+			continue
+		}
+		for _, g := range c.kafka[l].Groups() {
+			if at := c.set.GroupOffset(g, d.record.Topic, d.record.Partition); at > d.Offset {
+				d.Ended, d.passed, d.offset = "committed", c.rec.Last().Step, at
+			}
+		}
 	}
 }
 
@@ -179,8 +197,8 @@ func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
 	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Deliver, Text: text, File: at.File, Line: at.Line})
 	eff.step = c.rec.Last().Step
 	l.current.step = eff.step
-	for _, d := range l.current.deliveries {
-		d.step = max(d.step, eff.step)
+	for _, d := range l.current.deliveries[len(l.current.deliveries)-len(names):] {
+		d.step = eff.step
 	}
 	c.out.effects = append(c.out.effects, eff)
 }
@@ -193,6 +211,9 @@ func (c *clientRun) takeRecord(l *lane, f abi.KafkaFetch, rec abi.KafkaRecord, a
 	d := deliveryOf(&kgo.Record{
 		Topic: f.Topic, Partition: f.Partition, Offset: rec.Record.Offset, Key: rec.Record.Key, Value: rec.Record.Value, Timestamp: rec.Record.Timestamp,
 	}, c.set, c.attempts[key], l)
+	if before := c.ahead[l][partition{f.Topic, f.Partition}]; before.offset > d.Offset {
+		d.Ended, d.passed, d.offset = "committed", before.step, before.offset
+	}
 	l.current.deliveries = append(l.current.deliveries, d)
 	c.out.deliveries = append(c.out.deliveries, d)
 	text := strings.TrimSuffix(strings.TrimPrefix(deliverText(d, c.set), l.proc.name+" receives "), ".")

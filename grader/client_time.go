@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"redeliver/grader/cluster"
 	"redeliver/grader/cluster/bubble"
 	"redeliver/grader/guest/abi"
 	"redeliver/grader/ledger"
@@ -206,6 +207,9 @@ func (c *clientRun) returnedFrom(ctx context.Context, l *lane) error {
 		c.resume()
 	}
 	c.endClients(l)
+	if !l.proc.last.result.Failed {
+		l.current.end("not committed when Run returned")
+	}
 	if c.stopping {
 		l.state = finished
 		return nil
@@ -274,19 +278,49 @@ func (c *clientRun) tellGroups() {
 			continue
 		}
 		for _, e := range p.Events() {
-			var names []string
-			for topic, ids := range e.Partitions {
-				for _, id := range ids {
-					names = append(names, partition{topic, id}.String())
-				}
-			}
-			slices.Sort(names)
-			what := map[abi.KafkaCallbackKind]string{
-				abi.Assigned: "%s is assigned %s.", abi.Revoked: "%s has to give up %s: a rebalance.", abi.Lost: "%s has lost %s.",
-			}[e.Kind]
-			c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Group, Text: fmt.Sprintf(what, l.proc.name, strings.Join(names, ", "))})
+			c.tellGroup(l, e)
 		}
 	}
+}
+
+func (c *clientRun) tellGroup(l *lane, e cluster.GroupEvent) {
+	step := verdict.Step{Lane: l.proc.name, Event: trace.Group}
+	switch {
+	case e.Ended.Kind != abi.NoError:
+		step.Text = fmt.Sprintf("%s is no member of its group any more, and hears of it: %s.", l.proc.name, errorText(e.Ended))
+	case e.Committed != nil:
+		var offsets []string
+		for _, o := range e.Committed {
+			offsets = append(offsets, fmt.Sprintf("offset %d of %s", o.Offset, partition{o.Topic, o.Partition}))
+		}
+		step.Event, step.Text = trace.CommitOffset, fmt.Sprintf("The client of %s commits %s to Kafka by itself.", l.proc.name, strings.Join(offsets, ", "))
+	default:
+		step.Text = fmt.Sprintf(map[abi.KafkaCallbackKind]string{
+			abi.Assigned: "%s is assigned %s.", abi.Revoked: "%s has to give up %s: a rebalance.", abi.Lost: "%s has lost %s.",
+		}[e.Kind], l.proc.name, strings.Join(partitionNames(e.Partitions), ", "))
+	}
+	c.rec.Add(step)
+	if e.Committed == nil {
+		return
+	}
+	c.passed(l)
+	if c.ahead[l] == nil {
+		c.ahead[l] = map[partition]passing{}
+	}
+	for _, o := range e.Committed { // also of what the submission's poll has yet to return
+		c.ahead[l][partition{o.Topic, o.Partition}] = passing{o.Offset, c.rec.Last().Step}
+	}
+}
+
+func partitionNames(of map[string][]int32) []string {
+	var names []string
+	for topic, ids := range of {
+		for _, id := range ids {
+			names = append(names, partition{topic, id}.String())
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // deadTransactions is after how long every transaction of a process that is gone is

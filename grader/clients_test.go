@@ -3,6 +3,7 @@
 package grader_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,26 @@ func TestClients(t *testing.T) {
 				}
 				t.Logf("%d schedules, %d ms: %s\n%s", v.Schedules, v.Timings.Total, v.Summary, shortStory(v))
 			})
+		}
+	}
+}
+
+// A finding about a lost record says what let the group's offset go past it.
+func TestClientsAreExplained(t *testing.T) {
+	t.Parallel()
+	e, ok := exercises.Open(exercises.Builtin(), nil).Exercise("core/commit-order")
+	if !ok {
+		t.Fatal("no exercise core/commit-order")
+	}
+	for _, tc := range []struct{ wrong, want string }{
+		{"commit-all-in-the-loop", "its offset was committed before the work was done; then A died after the offset commit (handler.go:42)"},
+		{"greedy-auto-commit", "its offset was committed before the work was done; then A died before its first call"},
+		{"errors-are-skipped", "answered an error, and its offset was committed all the same"},
+		{"no-event-id", "Run returned an error, so the batch came again"},
+	} {
+		i := slices.IndexFunc(e.Wrong, func(s exercises.Sample) bool { return s.Name == tc.wrong })
+		if v := grade(t, newGrader(t, 0), grader.Request{Exercise: e, Files: e.Wrong[i].Files}); !strings.Contains(v.Summary, tc.want) {
+			t.Errorf("%s: %q is not in %q", tc.wrong, tc.want, v.Summary)
 		}
 	}
 }

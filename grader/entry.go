@@ -24,6 +24,9 @@ type entry interface {
 	settle(r *run) *lane
 }
 
+// consumerEntry is the entry whose submissions poll and commit by themselves.
+const consumerEntry = "consumer"
+
 // newEntry returns the entry of an exercise, for one schedule.
 func newEntry(name string) (entry, error) {
 	switch name {
@@ -43,7 +46,7 @@ func newEntry(name string) (entry, error) {
 // leftOut says which phases make no sense for an entry, and why.
 func leftOut(entry string, produces bool) map[string]string {
 	switch {
-	case entry == "consumer":
+	case entry == consumerEntry:
 		return map[string]string{
 			schedule.TwoRecords:         noShare,
 			schedule.Interleavings:      noShare,

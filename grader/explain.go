@@ -50,7 +50,7 @@ func templatesFor(r *result, f failure) []template {
 		return nil
 	case f.kind == verdict.Lost:
 		return []template{
-			lostUpdate, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
+			lostUpdate, committedAhead, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
 			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone, rememberedAsDone, nothingWritten,
 		}
 	case f.kind == verdict.Duplicate:

@@ -46,8 +46,12 @@ type turn struct {
 func actsOf(r *result) []*act {
 	var acts []*act
 	effects := map[string][]done{} // of each instance, in their order
+	client := map[int]bool{}       // steps of polls and commits of the submission's own client
 	for _, e := range r.effects {
-		if !e.offset && !e.waits {
+		switch {
+		case e.ofGroup():
+			client[e.step] = true
+		case !e.waits:
 			effects[e.instance] = append(effects[e.instance], e)
 		}
 	}
@@ -67,7 +71,7 @@ func actsOf(r *result) []*act {
 				turns[s.Lane] = &turn{step: s.Step, function: f}
 			}
 		}
-		if !isCall(s) {
+		if !isCall(s) || client[s.Step] {
 			continue
 		}
 		system, durable := s.Event, false
@@ -125,10 +129,14 @@ func (r *result) turnAt(s verdict.Step, n int) *turn {
 
 // function is the name of the one that is given records.
 func (r *result) function() string {
-	if r.entry == "batch" {
+	switch r.entry {
+	case "batch":
 		return "HandleBatch"
+	case consumerEntry:
+		return "Run"
+	default:
+		return "Handle"
 	}
-	return "Handle"
 }
 
 // calledIn names the function without records that is called at a step; see
@@ -505,7 +513,7 @@ func (e *evidence) returnOf(d *delivery) *verdict.Step {
 			n++
 		}
 		its := e.delivery(s.Lane, n) == d
-		if e.entry == "batch" { // where one step delivers several
+		if e.entry == "batch" || e.entry == consumerEntry { // where one step delivers several
 			its = s.Step > d.step
 		}
 		if s.Event == trace.Return && its {
@@ -515,8 +523,12 @@ func (e *evidence) returnOf(d *delivery) *verdict.Step {
 	return nil
 }
 
-// returnedNil says that the function ended a delivery without an error.
+// returnedNil says that the function ended a delivery without an error. Run ends
+// none: see committedAhead.
 func (e *evidence) returnedNil(d *delivery) bool {
+	if e.entry == consumerEntry {
+		return false
+	}
 	s := e.returnOf(d)
 	return s != nil && strings.HasPrefix(s.Text, e.function()+" returns nil.")
 }

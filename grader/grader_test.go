@@ -119,6 +119,10 @@ func TestBuiltinPacks(t *testing.T) {
 	g := newGrader(t, 1)
 	for _, pack := range exercises.Open(exercises.Builtin(), nil).Packs() {
 		for _, e := range pack.Exercises {
+			if !grader.CanGrade(e) {
+				t.Run(e.Slug, func(t *testing.T) { t.Skip("this needs -tags synctests") })
+				continue
+			}
 			solutions, wrong := e.Solutions, e.Wrong
 			if !*whole {
 				solutions, wrong = solutions[:1], wrong[:1]

@@ -19,6 +19,10 @@ type delivery struct {
 	record  abi.Record
 	eventID string
 	step    int // of the timeline, from 1
+	// passed is the step at which the group's offset went past the record, and
+	// offset where it then stood; 0 where the harness commits.
+	passed int
+	offset int64
 }
 
 // done is an effect that took place, for plans and sentences.
@@ -34,6 +38,12 @@ type done struct {
 	sure     bool // no error can answer it
 	offset   bool // an offset commit
 	fault    schedule.Action
+}
+
+// ofGroup says that it is about the consumer group: an offset commit, or another
+// call of the submission's own client that only its group sees.
+func (e done) ofGroup() bool {
+	return e.offset || e.event == trace.Deliver || e.event == trace.Group || e.event == trace.Transaction
 }
 
 // result is everything that one schedule showed.

@@ -123,7 +123,7 @@ func consequence(r *result, kind verdict.Kind) string {
 	case r.schedule.Set == schedule.Copy || r.schedule.Set == schedule.Copies:
 		again = "the second delivery"
 	case !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }):
-		return map[verdict.Kind]string{verdict.Lost: "; the handler returned nil all the same, so the record never came again"}[kind]
+		return map[verdict.Kind]string{verdict.Lost: "; " + passedAllTheSame(r) + ", so the record never came again"}[kind]
 	}
 	switch kind {
 	case verdict.Duplicate:
@@ -135,6 +135,14 @@ func consequence(r *result, kind verdict.Kind) string {
 	default:
 		return ""
 	}
+}
+
+// passedAllTheSame is why nothing brings a record again whose work is not done.
+func passedAllTheSame(r *result) string {
+	if r.entry == consumerEntry {
+		return "its offset was committed all the same"
+	}
+	return "the handler returned nil all the same"
 }
 
 // summaryOf is the verdict in one sentence: what is wrong, and how it came about.
@@ -191,7 +199,7 @@ func lower(s string) string {
 		return s
 	}
 	word, _, _ := strings.Cut(s, " ")
-	if slices.Contains([]string{"Handle", "HandleBatch", "StartOffset", "Relay"}, word) {
+	if slices.Contains([]string{"Handle", "HandleBatch", "StartOffset", "Relay", "Run"}, word) {
 		return s
 	}
 	return mapFirst(s, unicode.ToLower)

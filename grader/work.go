@@ -34,10 +34,12 @@ func (w *work) function() string {
 	}
 }
 
-// end says how the deliveries ended.
+// end says how the deliveries ended. Run ends with a part of them committed.
 func (w *work) end(how string) {
 	for _, d := range w.deliveries {
-		d.Ended = how
+		if d.passed == 0 {
+			d.Ended = how
+		}
 	}
 }
 

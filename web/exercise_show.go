@@ -135,6 +135,7 @@ func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, for
 	if err != nil {
 		return err
 	}
+	m.NotGraded = s.cfg.CanGrade != nil && !s.cfg.CanGrade(e)
 	browser := s.browser(c)
 	recent, err := s.store.Submissions(c.Request().Context(), browser, e.Name(), listed)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"redeliver/exercises"
 	"redeliver/grader/schedule"
 	"redeliver/grader/verdict"
 	"redeliver/static"
@@ -136,6 +137,18 @@ func TestExercises(t *testing.T) {
 	}
 	empty := setup(t, Config{}, fakeCatalog{}).visitor(t).get(t, "/en/exercises", http.StatusOK)
 	htmlcheck.Page(t, empty.body, htmlcheck.In("main p + p", htmlcheck.Contains("No exercises are installed.")))
+}
+
+// Who cannot be graded here hears of it before writing anything.
+func TestExerciseNotGraded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{CanGrade: func(e *exercises.Exercise) bool { return e.Slug != "charge-once" }}, testCatalog())
+	for _, lang := range []string{"en", "ru", "de"} {
+		page := strings.Replace(exercisePage, "/en/", "/"+lang+"/", 1)
+		htmlcheck.Page(t, b.visitor(t).get(t, page, http.StatusOK).body, htmlcheck.In("main > .alert p + p", htmlcheck.Contains("-tags synctests")), htmlcheck.NothingInline)
+	}
+	all := setup(t, Config{}, testCatalog())
+	htmlcheck.Page(t, all.visitor(t).get(t, exercisePage, http.StatusOK).body, htmlcheck.NotIn("main > .alert"))
 }
 
 func TestExercise(t *testing.T) {

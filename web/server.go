@@ -70,6 +70,9 @@ type Config struct {
 	// Provider is where people can sign in instead of here; without an issuer there
 	// is none. Its redirect is BaseURL and OIDCCallback.
 	Provider auth.ProviderConfig
+	// CanGrade says whether submissions for an exercise can be graded here; nil: for
+	// all of them.
+	CanGrade func(*exercises.Exercise) bool
 	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
 	// a private address writes it. Without it the header is ignored.
 	TrustProxy bool

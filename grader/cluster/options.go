@@ -41,7 +41,10 @@ func (cl *processClient) options(settings []abi.KafkaSetting) ([]kgo.Opt, error)
 		}
 	}
 	if member {
-		opts = append(opts, kgo.HeartbeatInterval(heartbeat+p.apart()))
+		opts = append(opts, kgo.HeartbeatInterval(heartbeat+p.apart()), kgo.WithHooks(cl))
+		if !has[abi.DisableAutoCommit] {
+			opts = append(opts, kgo.AutoCommitCallback(cl.autoCommitted))
+		}
 		// The default of the other two commits what was polled: not to be replaced.
 		opts = append(opts, kgo.OnPartitionsAssigned(cl.called(abi.Assigned, has[abi.HasAssigned])))
 		if has[abi.HasRevoked] || has[abi.DisableAutoCommit] {

@@ -73,10 +73,47 @@ type Callback struct {
 	done       chan struct{}
 }
 
-// GroupEvent is what a client has told of its group.
+// GroupEvent is what a client has told of its group: one of the three.
 type GroupEvent struct {
 	Kind       abi.KafkaCallbackKind
-	Partitions map[string][]int32
+	Partitions map[string][]int32 // that Kind is about
+	// Committed are the next offsets to read that the client has committed by itself,
+	// in the background or when it gave up its partitions.
+	Committed []abi.KafkaOffset
+	// Ended is why the client is no member any more.
+	Ended abi.Error
+}
+
+// autoCommitted is the callback of commits that nobody called for.
+func (cl *processClient) autoCommitted(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+	if err != nil {
+		return
+	}
+	stored := map[string]map[int32]bool{}
+	for _, t := range resp.Topics {
+		stored[t.Topic] = map[int32]bool{}
+		for _, p := range t.Partitions {
+			stored[t.Topic][p.Partition] = p.ErrorCode == 0
+		}
+	}
+	var e GroupEvent
+	for _, t := range req.Topics {
+		for _, p := range t.Partitions {
+			if stored[t.Topic][p.Partition] {
+				e.Committed = append(e.Committed, abi.KafkaOffset{Topic: t.Topic, Partition: p.Partition, Offset: p.Offset})
+			}
+		}
+	}
+	if len(e.Committed) > 0 {
+		cl.process.tell(e)
+	}
+}
+
+// OnGroupManageError hears that the broker has put the client out of its group.
+func (cl *processClient) OnGroupManageError(err error) {
+	if cl.process.ctx.Err() == nil { // else the process has ended
+		cl.process.tell(GroupEvent{Ended: errorOf(err)})
+	}
 }
 
 // Process returns the Kafka side of a process that has just started. serial is
@@ -237,7 +274,7 @@ func (cl *processClient) answered() {
 func (cl *processClient) called(kind abi.KafkaCallbackKind, waits bool) func(context.Context, *kgo.Client, map[string][]int32) {
 	return func(_ context.Context, _ *kgo.Client, partitions map[string][]int32) {
 		if len(partitions) > 0 {
-			cl.process.tell(GroupEvent{kind, partitions})
+			cl.process.tell(GroupEvent{Kind: kind, Partitions: partitions})
 		}
 		if !waits {
 			return

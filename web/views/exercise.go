@@ -22,6 +22,7 @@ type ExerciseModel struct {
 	Minutes       int
 	StatementHTML string // safe HTML, from package content
 	Hints         []HintModel
+	NotGraded     bool // submissions for it are not graded here
 	Form          FormModel
 	Prediction    PredictionModel
 	Versions      []DraftLine

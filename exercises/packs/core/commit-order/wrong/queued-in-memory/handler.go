@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -27,6 +28,17 @@ func Run(ctx context.Context, kafka []kgo.Opt, db *sql.DB) error {
 		return fmt.Errorf("kafka client: %w", err)
 	}
 	defer cl.Close()
+	queue := make(chan *kgo.Record, 100)
+	var worker sync.WaitGroup
+	worker.Go(func() { // the work is slow, and the poll must not wait for it
+		for rec := range queue {
+			if err := charge(context.WithoutCancel(ctx), db, rec); err != nil {
+				fmt.Println("charge:", err)
+			}
+		}
+	})
+	defer worker.Wait()
+	defer close(queue)
 	for {
 		fetches := cl.PollFetches(ctx)
 		if ctx.Err() != nil {
@@ -35,11 +47,11 @@ func Run(ctx context.Context, kafka []kgo.Opt, db *sql.DB) error {
 		if err := fetches.Err(); err != nil {
 			return fmt.Errorf("poll: %w", err)
 		}
-		go cl.CommitRecords(ctx, fetches.Records()...)
 		for _, rec := range fetches.Records() {
-			if err := charge(ctx, db, rec); err != nil {
-				return err
-			}
+			queue <- rec
+		}
+		if err := cl.CommitUncommittedOffsets(ctx); err != nil {
+			return fmt.Errorf("commit offsets: %w", err)
 		}
 	}
 }
