@@ -92,12 +92,7 @@ func (w *gradeWorker) begin(ctx context.Context, sub store.Submission, attempt i
 // attempt it is a verdict in any case, except when the process is stopping.
 func (w *gradeWorker) judge(ctx context.Context, sub store.Submission, last bool) (verdict.Verdict, error) {
 	started := w.q.cfg.Now()
-	files := make([]exercises.File, 0, len(sub.Files))
-	for _, f := range sub.Files {
-		files = append(files, exercises.File(f))
-	}
-	v, err := w.q.grader.Grade(ctx, Request{Exercise: sub.Exercise, Files: files, Seed: sub.Seed},
-		func(p Progress) { w.report(ctx, sub.ID, p) })
+	v, err := w.q.grader.Grade(ctx, requestOf(sub), func(p Progress) { w.report(ctx, sub.ID, p) })
 	if err == nil && v.Outcome != verdict.Inconclusive {
 		v.Timings.Queue = started.Sub(sub.CreatedAt).Milliseconds()
 		return v, nil
@@ -119,6 +114,15 @@ func (w *gradeWorker) judge(ctx context.Context, sub store.Submission, last bool
 	default:
 		return gaveUp(sub), nil
 	}
+}
+
+// requestOf asks for the verdict of a submission.
+func requestOf(sub store.Submission) Request {
+	files := make([]exercises.File, 0, len(sub.Files))
+	for _, f := range sub.Files {
+		files = append(files, exercises.File(f))
+	}
+	return Request{Exercise: sub.Exercise, Files: files, Seed: sub.Seed}
 }
 
 // report stores a step. A step that cannot be stored is no reason to lose the

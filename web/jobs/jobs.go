@@ -149,6 +149,7 @@ func (q *Queue) riverConfig() *river.Config {
 	}
 	rc.Workers = river.NewWorkers()
 	river.AddWorker(rc.Workers, &gradeWorker{q: q})
+	river.AddWorker(rc.Workers, &regradeWorker{q: q})
 	river.AddWorker(rc.Workers, &upkeepWorker{q: q})
 	rc.Queues = map[string]river.QueueConfig{
 		river.QueueDefault: {MaxWorkers: q.cfg.Workers},

@@ -105,14 +105,20 @@ func (b *testBundle) stop(t *testing.T) {
 // next returns the next event about a grading.
 func (b *testBundle) next(t *testing.T) *river.Event {
 	t.Helper()
+	return b.ended(t, gradeArgs{}.Kind())
+}
+
+// ended returns the next event about a job of a kind.
+func (b *testBundle) ended(t *testing.T, kind string) *river.Event {
+	t.Helper()
 	for {
 		select {
 		case e := <-b.events:
-			if e.Job.Kind == (gradeArgs{}).Kind() {
+			if e.Job.Kind == kind {
 				return e
 			}
-		case <-time.After(30 * time.Second):
-			t.Fatal("no event about a grading")
+		case <-time.After(30 * time.Second): // against hanging
+			t.Fatalf("no event about a job of the kind %s", kind)
 		}
 	}
 }

@@ -365,6 +365,41 @@ func (q *Queries) ListOwnSubmissions(ctx context.Context, arg ListOwnSubmissions
 	return items, nil
 }
 
+const replaceVerdict = `-- name: ReplaceVerdict :one
+UPDATE submissions
+SET outcome = $1, verdict = $2, exercise_version = $3, engine = $4
+WHERE id = $5 AND state = 'graded'
+RETURNING browser_id, exercise
+`
+
+type ReplaceVerdictParams struct {
+	Outcome         string
+	Verdict         string
+	ExerciseVersion string
+	Engine          string
+	ID              int64
+}
+
+type ReplaceVerdictRow struct {
+	BrowserID int64
+	Exercise  string
+}
+
+// ReplaceVerdict changes what a submission was judged; the time of the first
+// verdict stays.
+func (q *Queries) ReplaceVerdict(ctx context.Context, arg ReplaceVerdictParams) (ReplaceVerdictRow, error) {
+	row := q.db.QueryRowContext(ctx, replaceVerdict,
+		arg.Outcome,
+		arg.Verdict,
+		arg.ExerciseVersion,
+		arg.Engine,
+		arg.ID,
+	)
+	var i ReplaceVerdictRow
+	err := row.Scan(&i.BrowserID, &i.Exercise)
+	return i, err
+}
+
 const setSubmissionJob = `-- name: SetSubmissionJob :exec
 UPDATE submissions SET job_id = $1 WHERE id = $2
 `

@@ -52,6 +52,14 @@ SET state = 'graded', outcome = @outcome, verdict = @verdict, exercise_version =
 WHERE id = @id AND state = 'queued'
 RETURNING browser_id, exercise, source_hash;
 
+-- name: ReplaceVerdict :one
+-- ReplaceVerdict changes what a submission was judged; the time of the first
+-- verdict stays.
+UPDATE submissions
+SET outcome = @outcome, verdict = @verdict, exercise_version = @exercise_version, engine = @engine
+WHERE id = @id AND state = 'graded'
+RETURNING browser_id, exercise;
+
 -- name: ThinSubmissions :execrows
 -- ThinSubmissions deletes the oldest graded submissions of a browser beyond a number.
 DELETE FROM submissions
