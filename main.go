@@ -57,6 +57,8 @@ type commands struct {
 	Serve   serveCommand       `cmd:"" help:"Run the web site."`
 	Worker  workerCommand      `cmd:"" help:"Grade what a site hands in, on another machine; the database is PostgreSQL."`
 	Backup  backupCommand      `cmd:"" help:"Copy the SQLite database of a site, which may run, into a file."`
+	Store   storeCommands      `cmd:"" help:"Move the database of a site."`
+	Regrade regradeCommand     `cmd:"" help:"Have submissions judged again after a change of packs or of the program; the site may run."`
 	Invite  inviteCommand      `cmd:"" help:"Print a link that makes an account, for who has lost the last owner's password."`
 	Grade   gradeCommand       `cmd:"" help:"Judge a submission. Exit status: 0 passed, 1 failed or rejected, 2 wrong usage, 3 inconclusive."`
 	Pack    packcheck.Commands `cmd:"" help:"Check, make and list exercise packs."`

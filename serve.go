@@ -229,10 +229,8 @@ type inviteCommand struct {
 
 // Run prints the link.
 func (c *inviteCommand) Run(ctx context.Context, s *streams) (err error) {
-	if c.Database == "" {
-		if _, err := os.Stat(c.sqlite()); err != nil { // it would be made
-			return fmt.Errorf("find the database (start the site first, or name its folder with --data): %w", err)
-		}
+	if err := c.mustExist(); err != nil {
+		return err
 	}
 	st, err := store.Open(ctx, cmp.Or(c.Database, c.sqlite()))
 	if err != nil {
