@@ -17,6 +17,7 @@ import (
 	"redeliver/web/labs"
 	"redeliver/web/review"
 	"redeliver/web/store"
+	"redeliver/web/views"
 	"redeliver/web/views/htmlcheck"
 )
 
@@ -465,5 +466,51 @@ func TestPracticeInEveryLanguage(t *testing.T) {
 		if to := a.header.Get("Location"); a.status != http.StatusFound || !strings.HasSuffix(to, page) {
 			t.Errorf("%s: status %d, leads to %q", page, a.status, to)
 		}
+	}
+}
+
+// What a reader answers to a question is kept for its browser alone.
+func TestOwnAnswer(t *testing.T) {
+	t.Parallel()
+	b, _ := setupPractice(t)
+	v, other := b.visitor(t), b.visitor(t)
+	const page = "/en/questions/process-idempotently"
+	shows := func(v *visitor, text string) {
+		t.Helper()
+		htmlcheck.Page(t, v.get(t, page, http.StatusOK).body, htmlcheck.NothingInline, htmlcheck.In("#own-answer", htmlcheck.Text(text)))
+	}
+	save := func(text string, status int) answer {
+		t.Helper()
+		a := v.post(t, page+"/own-answer", url.Values{views.AnswerField: {text}})
+		if a.status != status {
+			t.Fatalf("status %d, want %d", a.status, status)
+		}
+		return a
+	}
+	v.get(t, page, http.StatusOK)
+	shows(v, "")
+	if to := save("With a key.\r\nAnd <b>one</b> \x00\xff transaction.", http.StatusSeeOther).header.Get("Location"); to != page+"#answer" {
+		t.Errorf("leads to %s", to)
+	}
+	shows(v, "With a key. And <b>one</b> \uFFFD\uFFFD transaction.")
+	shows(other, "")
+	long := strings.Repeat("ё", views.MaxAnswer)
+	htmlcheck.Page(t, save(long+"ё", http.StatusRequestEntityTooLarge).body, htmlcheck.In("#own-answer[aria-invalid]", htmlcheck.Text(long+"ё")),
+		htmlcheck.In("[role=alert]", htmlcheck.Contains("at most 4000 characters")))
+	shows(v, "With a key. And <b>one</b> \uFFFD\uFFFD transaction.")
+	save(long, http.StatusSeeOther)
+	shows(v, long)
+	save(" \n", http.StatusSeeOther)
+	shows(v, "")
+	// It goes with the browser.
+	save("Again.", http.StatusSeeOther)
+	v.post(t, "/en/progress/forget", url.Values{"sure": {"yes"}})
+	if left, err := b.st.Read.Query("SELECT question FROM own_answers"); err != nil || left.Next() {
+		t.Error("the answer was not forgotten", err)
+	} else if err := left.Close(); err != nil {
+		t.Error(err)
+	}
+	if a := v.post(t, "/en/questions/nothing/own-answer", url.Values{views.AnswerField: {"x"}}); a.status != http.StatusNotFound {
+		t.Errorf("no such question: status %d", a.status)
 	}
 }

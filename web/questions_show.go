@@ -34,6 +34,15 @@ func (s *Server) questionShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	own, err := s.store.OwnAnswer(c.Request().Context(), s.browser(c), q.Slug)
+	if err != nil {
+		return err
+	}
+	return s.showQuestion(c, http.StatusOK, q, views.OwnAnswer{Text: own.Text, SavedAt: own.SavedAt})
+}
+
+// showQuestion draws the page of a question around the reader's own answer.
+func (s *Server) showQuestion(c echo.Context, status int, q *content.Question, own views.OwnAnswer) error {
 	m, err := s.questionModel(c, q)
 	if err != nil {
 		return err
@@ -46,7 +55,8 @@ func (s *Server) questionShow(c echo.Context) error {
 	if err := m.AddRating(card.Name, card.Reps, card.DueAt, card.DueAt.After(s.cfg.Now()), s.daysOf(card)); err != nil {
 		return err
 	}
-	return render(c, http.StatusOK, views.Question(m))
+	m.Own = own
+	return render(c, status, views.Question(m))
 }
 
 // question finds the question in the address.

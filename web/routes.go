@@ -58,6 +58,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/questions", s.questionsShow)
 	get(site, "/questions/:slug", s.questionShow)
 	get(site, "/questions/:slug/card.png", s.questionCard)
+	get(site, "/questions/:slug/own-answer", s.answerReturn)
 	get(site, "/glossary", s.glossaryShow)
 
 	get(site, "/exercises", s.exercisesShow)
@@ -72,6 +73,7 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/exercises/:pack/:slug/predictions", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/history", s.historyShow)
 	posts, drafts := s.limitPosts(s.cfg.PostsPerMinute), s.limitPosts(s.cfg.DraftsPerMinute)
+	site.POST("/questions/:slug/own-answer", s.answerSave, posts)
 	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts)
 	site.POST("/exercises/:pack/:slug/reset", s.draftReset, drafts)
 	site.POST("/exercises/:pack/:slug/checks", s.checkCreate, posts)

@@ -96,6 +96,9 @@ func accessTable() []access {
 		anybody("GET", "/:lang/labs/:slug/card.png", "/en/labs/lost-ack/card.png", 200),
 		anybody("GET", "/:lang/questions", "/en/questions", 200),
 		anybody("GET", "/:lang/questions/:slug", "/en/questions/process-idempotently", 200),
+		// An answer is its writer's: these addresses name nobody.
+		anybody("GET", "/:lang/questions/:slug/own-answer", "/en/questions/process-idempotently/own-answer", 303),
+		anybody("POST", "/:lang/questions/:slug/own-answer", "/en/questions/process-idempotently/own-answer", 303, views.AnswerField, "With a key."),
 		anybody("GET", "/:lang/glossary", "/en/glossary", 200),
 		anybody("GET", "/:lang/search", "/en/search?q=offset", 200),
 		anybody("GET", "/:lang/exercises", "/en/exercises", 200),

@@ -273,3 +273,25 @@ func TestMigrationCountsWhatWasGraded(t *testing.T) {
 		}
 	})
 }
+
+func TestOwnAnswer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, pathOrURL string) {
+		st := storetest.Open(t, pathOrURL, migrate)
+		ada := store.BrowserOf("ada")
+		for i, text := range []string{"With a key.", "С ключом.", ""} {
+			want := store.OwnAnswer{Text: text, SavedAt: at(int64(i + 1))}
+			if err := st.SaveOwnAnswer(t.Context(), ada, "question", want); err != nil {
+				t.Fatal(err)
+			}
+			if text == "" {
+				want = store.OwnAnswer{}
+			}
+			for browser, want := range map[store.Browser]store.OwnAnswer{ada: want, store.BrowserOf("bob"): {}} {
+				if got, err := st.OwnAnswer(t.Context(), browser, "question"); err != nil || !cmp.Equal(got, want) {
+					t.Errorf("got %+v, %v, want %+v", got, err, want)
+				}
+			}
+		}
+	})
+}

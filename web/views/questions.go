@@ -79,9 +79,24 @@ type QuestionModel struct {
 	FollowUps []QuestionLine
 	Exercises []ExerciseCard
 	Sources   []content.Source
+	Own       OwnAnswer
 	Rating    RatingModel
 	Again     string // when the reader's rating brings it back, or ""
 }
+
+// OwnAnswer is what the reader answers before opening ours.
+type OwnAnswer struct {
+	Text    string
+	SavedAt time.Time // zero when nothing is saved
+	TooLong bool      // Text was not saved
+}
+
+// AnswerField is the name of the form field with the reader's answer, which has at
+// most MaxAnswer characters.
+const (
+	AnswerField = "answer"
+	MaxAnswer   = 4000
+)
 
 // PitfallModel is a wrong claim with a way to see it fail.
 type PitfallModel struct {

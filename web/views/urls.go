@@ -31,6 +31,9 @@ func QuestionURL(lang, slug string) templ.SafeURL {
 	return QuestionsURL(lang) + "/" + templ.SafeURL(url.PathEscape(slug))
 }
 
+// OwnAnswerURL is where the reader's answer to a question is posted.
+func OwnAnswerURL(lang, slug string) templ.SafeURL { return QuestionURL(lang, slug) + "/own-answer" }
+
 // GlossaryURL is the list of terms.
 func GlossaryURL(lang string) templ.SafeURL { return HomeURL(lang) + "glossary" }
 

@@ -133,6 +133,13 @@ type Outage struct {
 	EndedAt int64
 }
 
+type OwnAnswer struct {
+	BrowserID int64
+	Question  string
+	Answer    string
+	SavedAt   int64
+}
+
 type Person struct {
 	ID         int64
 	Login      string

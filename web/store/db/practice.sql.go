@@ -20,6 +20,20 @@ func (q *Queries) DeleteBrowser(ctx context.Context, tokenHash string) error {
 	return err
 }
 
+const deleteOwnAnswer = `-- name: DeleteOwnAnswer :exec
+DELETE FROM own_answers WHERE browser_id = $1 AND question = $2
+`
+
+type DeleteOwnAnswerParams struct {
+	BrowserID int64
+	Question  string
+}
+
+func (q *Queries) DeleteOwnAnswer(ctx context.Context, arg DeleteOwnAnswerParams) error {
+	_, err := q.db.ExecContext(ctx, deleteOwnAnswer, arg.BrowserID, arg.Question)
+	return err
+}
+
 const getCard = `-- name: GetCard :one
 SELECT browser_id, card, stability, difficulty, reps, lapses, created_at, reviewed_at, due_at FROM cards WHERE browser_id = $1 AND card = $2
 `
@@ -42,6 +56,28 @@ func (q *Queries) GetCard(ctx context.Context, arg GetCardParams) (Card, error) 
 		&i.CreatedAt,
 		&i.ReviewedAt,
 		&i.DueAt,
+	)
+	return i, err
+}
+
+const getOwnAnswer = `-- name: GetOwnAnswer :one
+SELECT a.browser_id, a.question, a.answer, a.saved_at FROM own_answers a JOIN browsers b ON b.id = a.browser_id
+WHERE b.token_hash = $1 AND a.question = $2
+`
+
+type GetOwnAnswerParams struct {
+	TokenHash string
+	Question  string
+}
+
+func (q *Queries) GetOwnAnswer(ctx context.Context, arg GetOwnAnswerParams) (OwnAnswer, error) {
+	row := q.db.QueryRowContext(ctx, getOwnAnswer, arg.TokenHash, arg.Question)
+	var i OwnAnswer
+	err := row.Scan(
+		&i.BrowserID,
+		&i.Question,
+		&i.Answer,
+		&i.SavedAt,
 	)
 	return i, err
 }
@@ -456,6 +492,29 @@ func (q *Queries) SaveCard(ctx context.Context, arg SaveCardParams) error {
 		arg.CreatedAt,
 		arg.ReviewedAt,
 		arg.DueAt,
+	)
+	return err
+}
+
+const saveOwnAnswer = `-- name: SaveOwnAnswer :exec
+INSERT INTO own_answers (browser_id, question, answer, saved_at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (browser_id, question) DO UPDATE SET answer = excluded.answer, saved_at = excluded.saved_at
+`
+
+type SaveOwnAnswerParams struct {
+	BrowserID int64
+	Question  string
+	Answer    string
+	SavedAt   int64
+}
+
+func (q *Queries) SaveOwnAnswer(ctx context.Context, arg SaveOwnAnswerParams) error {
+	_, err := q.db.ExecContext(ctx, saveOwnAnswer,
+		arg.BrowserID,
+		arg.Question,
+		arg.Answer,
+		arg.SavedAt,
 	)
 	return err
 }

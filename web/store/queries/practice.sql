@@ -85,3 +85,15 @@ WHERE b.token_hash = @token_hash AND s.job_id IS NOT NULL;
 -- name: DeleteBrowser :exec
 -- DeleteBrowser deletes all that a browser wrote: every table refers to it.
 DELETE FROM browsers WHERE token_hash = @token_hash;
+
+-- name: SaveOwnAnswer :exec
+INSERT INTO own_answers (browser_id, question, answer, saved_at)
+VALUES (@browser_id, @question, @answer, @saved_at)
+ON CONFLICT (browser_id, question) DO UPDATE SET answer = excluded.answer, saved_at = excluded.saved_at;
+
+-- name: DeleteOwnAnswer :exec
+DELETE FROM own_answers WHERE browser_id = @browser_id AND question = @question;
+
+-- name: GetOwnAnswer :one
+SELECT a.* FROM own_answers a JOIN browsers b ON b.id = a.browser_id
+WHERE b.token_hash = @token_hash AND a.question = @question;
