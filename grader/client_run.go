@@ -35,6 +35,7 @@ type clientRun struct {
 	paused map[*lane]*pause
 	locked map[*lane]bool                  // its process was refused by another one's lock
 	ahead  map[*lane]map[partition]passing // what its clients have committed by themselves
+	putOut map[*lane]abi.Error             // why its client is no member any more
 	limits cluster.Limits
 	serial int
 	groups map[string]bool // that clients are members of
@@ -80,7 +81,7 @@ func (w *world) runClients(ctx context.Context, s schedule.Schedule, o options) 
 		out: &result{schedule: s, positions: o.positions, entry: consumerEntry},
 	}
 	c := &clientRun{
-		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{}, ahead: map[*lane]map[partition]passing{},
+		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{}, ahead: map[*lane]map[partition]passing{}, putOut: map[*lane]abi.Error{},
 		groups: map[string]bool{}, returns: map[*lane]int{},
 		limits: cluster.Limits{Clients: maxClients, Records: maxProduced, Bytes: maxProducedBytes},
 	}
@@ -357,6 +358,7 @@ func (c *clientRun) endClients(l *lane) {
 	delete(c.asleep, l)
 	delete(c.locked, l)
 	delete(c.ahead, l)
+	delete(c.putOut, l)
 }
 
 // note keeps the groups of a process.

@@ -162,7 +162,7 @@ func (c *clientRun) passed(l *lane) {
 		return
 	}
 	for _, d := range l.current.deliveries {
-		if d.passed > 0 {
+		if c.isPassed(d) { // by this process or another one
 			continue
 		}
 		for _, g := range c.kafka[l].Groups() {
@@ -173,12 +173,22 @@ func (c *clientRun) passed(l *lane) {
 	}
 }
 
+// isPassed says whether a delivery of the same record is marked.
+func (c *clientRun) isPassed(d *delivery) bool {
+	return slices.ContainsFunc(c.out.deliveries, func(o *delivery) bool {
+		return o.passed > 0 && o.Offset == d.Offset && o.record.Topic == d.record.Topic && o.record.Partition == d.record.Partition
+	})
+}
+
 // polled tells of the records that a poll returned. A poll without any is no effect.
 func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
 	at := req.At
+	var told []string // a client keeps the errors until a poll returns them
 	for _, f := range m.Fetched {
-		if f.Err.Kind != abi.NoError {
-			c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Group, Text: "The poll returns an error: " + errorText(f.Err) + ".", File: at.File, Line: at.Line})
+		text := "The poll returns an error: " + sentence(errorText(f.Err))
+		if f.Err.Kind != abi.NoError && !slices.Contains(told, text) {
+			told = append(told, text)
+			c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Group, Text: text, File: at.File, Line: at.Line})
 		}
 	}
 	var names []string

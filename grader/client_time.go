@@ -278,7 +278,10 @@ func (c *clientRun) tellGroups() {
 			continue
 		}
 		for _, e := range p.Events() {
-			c.tellGroup(l, e)
+			if e.Ended.Kind == abi.NoError || e.Ended != c.putOut[l] { // a client tries again and again
+				c.tellGroup(l, e)
+			}
+			c.putOut[l] = e.Ended
 		}
 	}
 }

@@ -50,8 +50,8 @@ func templatesFor(r *result, f failure) []template {
 		return nil
 	case f.kind == verdict.Lost:
 		return []template{
-			lostUpdate, committedAhead, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
-			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone, rememberedAsDone, nothingWritten,
+			lostUpdate, positionAhead, positionTooFar, markedBeforeSent, sendRefused, queueGone,
+			neverCommitted, errorSwallowed, undone, doneTwice, removed, batchTakenForDone, restOfBatch, takenForDone, committedAhead, rememberedAsDone, nothingWritten,
 		}
 	case f.kind == verdict.Duplicate:
 		return []template{
@@ -73,11 +73,12 @@ func general(r *result, f failure) story {
 	}
 	cause := causeOf(r)
 	if cause == "" {
-		return story{
-			short: "it happens without any fault",
-			text:  "It happens without any fault: each record was delivered once" + committedToo(r) + ".",
-			acts:  outermost(r, f),
+		text := "it happens without any fault"
+		s := story{short: text, text: capital(text) + ".", acts: outermost(r, f)}
+		if r.entry != consumerEntry || !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }) {
+			s.text = capital(text) + ": each record was delivered once" + committedToo(r) + "."
 		}
+		return s
 	}
 	all := cause + consequence(r, f.kind)
 	return story{short: all, text: capital(all) + ".", acts: outermost(r, f)}

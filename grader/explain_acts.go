@@ -535,7 +535,7 @@ func (e *evidence) returnedNil(d *delivery) bool {
 
 // together says that two instances hold records at the same time.
 func (e *evidence) together() bool {
-	return e.schedule.Has(schedule.Rebalance) || e.schedule.Set == schedule.Two || e.schedule.Phase == schedule.Cluster
+	return e.schedule.Has(schedule.Rebalance) || e.schedule.Has(schedule.Join) || e.schedule.Set == schedule.Two || e.schedule.Phase == schedule.Cluster
 }
 
 // name is a delivery's place in a sentence: "the second delivery".

@@ -32,7 +32,11 @@ func checkThenAct(e *evidence) *story {
 			meanwhile = fmt.Sprintf("After that, %s committed %s and %s.", b, mark.label, first.label)
 		}
 		s.short = fmt.Sprintf("%s had asked with %s before %s committed, and acted on its old answer", a, check.label, b)
-		s.text = sentences(saw, meanwhile, fmt.Sprintf("%s acted on its old answer: %s.", a, second.label), nothingForbade(second))
+		asleep := ""
+		if e.entry == consumerEntry {
+			asleep = capital(causeOf(e.result)) + "."
+		}
+		s.text = sentences(asleep, saw, meanwhile, fmt.Sprintf("%s acted on its old answer: %s.", a, second.label), nothingForbade(second))
 		return s
 	}
 	mark := e.missingMark(first, check.table)

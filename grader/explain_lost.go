@@ -155,7 +155,7 @@ func errorSwallowed(e *evidence) *story {
 // the event was not done.
 func takenForDone(e *evidence) *story {
 	for _, d := range e.deliveries {
-		if !e.about(d) || !e.returnedNil(d) {
+		if !e.about(d) || !e.returnedNil(d) && d.passed == 0 {
 			continue
 		}
 		found := lastOf(e.of(d), func(a *act) bool { return a.refused() || a.sawSomething() })
@@ -194,7 +194,7 @@ func (e *evidence) skipped(d *delivery, found *act) *story {
 	case steadyLane(o.Instance) != steadyLane(d.Instance):
 		s.short = fmt.Sprintf("%s took the record for done when %s had only left the mark", d.Instance, o.Instance)
 		s.text = sentences(fmt.Sprintf("%s had committed %s, but not the rest of the work.", o.Instance, mark.label),
-			fmt.Sprintf("%s asked with %s, which %s: it took the record for done and returned nil.", d.Instance, found.label, found.found()),
+			fmt.Sprintf("%s asked with %s, which %s: it took the record for done%s.", d.Instance, found.label, found.found(), e.andReturnedNil(d)),
 			e.unfinished(o))
 		return s
 	case o.Ended == "returned an error":
@@ -209,6 +209,14 @@ func (e *evidence) skipped(d *delivery, found *act) *story {
 	s.text = sentences(end, e.leftBehind(o, mark, strings.Contains(end, mark.label)),
 		fmt.Sprintf("On redelivery %s %s, so the work was skipped for ever.", found.label, found.found()))
 	return s
+}
+
+// andReturnedNil is the end of a sentence about a delivery that found a mark.
+func (e *evidence) andReturnedNil(d *delivery) string {
+	if e.returnedNil(d) {
+		return " and returned nil"
+	}
+	return ""
 }
 
 // leftBehind says what of a delivery was durable: its mark, and not the rest. named

@@ -48,7 +48,12 @@ func causeOf(r *result) string {
 	if s.Set == schedule.Copy || s.Set == schedule.Copies {
 		parts = append(parts, "the producer lost an acknowledgement and sent the record again, so the same event stands in the log at two offsets")
 	}
-	if s.Has(schedule.Rebalance) {
+	switch {
+	case s.Has(schedule.Rebalance) && r.entry == consumerEntry:
+		parts = append(parts, "A stood still, and its heartbeats with it, so its partition moved to B; then A went on where it had stopped")
+	case s.Has(schedule.Join):
+		parts = append(parts, "B started while A took "+stall.String())
+	case s.Has(schedule.Rebalance):
 		parts = append(parts, "the partition moved to B while A was handling the record, and both went on")
 	}
 	if s.Set == schedule.Two && s.Has(schedule.Switch) {
