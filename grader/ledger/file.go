@@ -56,6 +56,9 @@ func (f *file) own() (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
+	if err := limitLength(raw, f.l.limits.Bytes); err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
 	c := remember(raw)
 	c.whose = func() trust { return f.l.trust }
 	f.grader = c
@@ -161,7 +164,7 @@ func (f *file) closeOwn() error {
 func (f *file) dsn() string {
 	q := url.Values{"_pragma": {
 		"journal_mode(WAL)", "busy_timeout(0)", "synchronous(OFF)", fmt.Sprintf("max_page_count(%d)", maxPages), "wal_autocheckpoint(0)",
-		"temp_store(MEMORY)",
+		"temp_store(FILE)", // what is sorted may be larger than the memory; small tables stay in the cache
 	}}
 	return (&url.URL{Scheme: "file", Path: f.path, RawQuery: q.Encode()}).String()
 }

@@ -35,7 +35,7 @@ const MaxConns = 8
 type Limits struct {
 	Statement time.Duration // wall clock; 0: 5 s
 	Rows      int           // of one result; 0: 10,000
-	Bytes     int           // of one result; 0: 1 MiB
+	Bytes     int           // of one result, and of one text or blob; 0: 1 MiB
 }
 
 func (l Limits) withDefaults() Limits {

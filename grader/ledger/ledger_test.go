@@ -255,7 +255,7 @@ func TestLimits(t *testing.T) {
 	for _, tc := range []struct{ name, query, want string }{
 		{"BillionRows", fmt.Sprintf(count, 1_000_000_000, "count(*)"), "did not finish within 0.2 s"},
 		{"TooManyRows", fmt.Sprintf(count, 101, "i"), "larger than the sandbox allows"},
-		{"TooManyBytes", "SELECT zeroblob(2000000)", "larger than the sandbox allows"},
+		{"TooManyBytes", "SELECT zeroblob(1000000) UNION ALL SELECT zeroblob(1000000)", "larger than the sandbox allows"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := b.conn(t, "A", 1).Query(t.Context(), tc.query, nil)
@@ -265,9 +265,16 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
+	// A gigabyte of the server's memory in a statement of 40 characters.
+	t.Run("LengthOfText", func(t *testing.T) {
+		_, err := b.conn(t, "B", 1).Query(t.Context(), "SELECT length(printf('%.*c', 900000000, 'x'))", nil)
+		if err == nil || !strings.Contains(err.Error(), "too big") {
+			t.Errorf("got %v, want a text that is too big", err)
+		}
+	})
 	t.Run("FileSize", func(t *testing.T) {
 		b := setupWith(t, ledger.Limits{Statement: time.Minute})
-		_, err := b.conn(t, "A", 1).Exec(t.Context(), "CREATE TABLE big AS SELECT zeroblob(20000000) AS b", nil)
+		_, err := b.conn(t, "A", 1).Exec(t.Context(), "CREATE TABLE big AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) SELECT zeroblob(1000000) AS b FROM n", nil)
 		if err == nil || !strings.Contains(err.Error(), "full") {
 			t.Errorf("got %v, want a full database", err)
 		}

@@ -39,6 +39,9 @@ func (m *model) open() error {
 	if err := rules.RegisterAuthorizer(m.authorise); err != nil {
 		return errors.Join(fmt.Errorf("install the rules: %w", err), raw.Close())
 	}
+	if err := limitLength(raw, m.l.limits.Bytes); err != nil {
+		return errors.Join(err, raw.Close())
+	}
 	data, err := readcommitted.Open(raw)
 	if err != nil {
 		return errors.Join(err, raw.Close())

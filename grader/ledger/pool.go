@@ -17,6 +17,9 @@ func (f *file) connect(string) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := limitLength(raw, f.l.limits.Bytes); err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
 	c := &fileConn{l: f.l, file: f, raw: remember(raw)}
 	c.raw.notes = &c.rules
 	if _, err := execRaw(context.Background(), raw, "CREATE TEMP TABLE "+rowIDs+" (x)", nil); err != nil {
