@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,12 +173,18 @@ func modified(t *testing.T, kit string) time.Time {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	table := accepted + "\nvar table = [...]int{0x7fffffff: 1}\n" // 16 GiB
+	// Types that refer to each other 2^40 times: minutes, if nobody ended it.
+	doubled := accepted + "\ntype t0[P any] struct{ a, b P }\n"
+	for i := range 40 {
+		doubled += fmt.Sprintf("type t%d[P any] struct{ a, b t%d[t%[2]d[P]] }\n", i+1, i)
+	}
+	doubled += "var v t40[int]\n"
 	for name, c := range map[string]struct {
 		limits build.Limits
 		source string
 		want   string
 	}{
-		"Time":    {build.Limits{CPU: time.Millisecond}, accepted, "compile :0:0 The compiler needed more than 1ms of processor time for this submission."},
+		"Time":    {build.Limits{CPU: time.Second}, doubled, "compile :0:0 The compiler needed more than 1s of processor time for this submission."},
 		"Memory":  {build.Limits{Memory: 32 << 20}, accepted, "compile :0:0 The compiler needed more than 32 MiB of memory for this submission."},
 		"Program": {build.Limits{Program: 1 << 20}, accepted, "compile :0:0 The compiled program has "},
 		"Table":   {build.Limits{}, table, "compile :0:0 The compiler needed more than 1024 MiB of memory for this submission."},

@@ -17,8 +17,9 @@ import (
 // maxMessages is how many messages of the compiler are passed on.
 const maxMessages = 50
 
-// messageLine is a message of the compiler. Column and folder may be missing.
-var messageLine = regexp.MustCompile(`^(?:\./)?([^:/\s]+\.go):(\d+):(?:(\d+):)? (.*)$`)
+// messageLine is a message of the compiler. Column and folder may be missing; late
+// messages name the file as a panic does.
+var messageLine = regexp.MustCompile(`^(?:\./|redeliver/handler/)?([^:/\s]+\.go):(\d+):(?:(\d+):)? (.*)$`)
 
 // compilerFindings turns the compiler's output into findings, in the order of
 // file and line. Lines that begin with a tab belong to the message above. What

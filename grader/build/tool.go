@@ -73,6 +73,8 @@ func (t tool) run(ctx context.Context) (messages, stdout string, failure toolFai
 		return "", "", toolRefused, fmt.Errorf("run %s: %w", t.path, err)
 	case outOfMemory(errs.String()):
 		return "", "", toolTooLarge, nil
+	case exit.ExitCode() < 0 && t.usedUp(cmd.ProcessState): // Go programs leave SIGXCPU aside, and the kernel ends them
+		return "", "", toolTooSlow, nil
 	case exit.ExitCode() < 0:
 		return "", "", toolRefused, fmt.Errorf("run %s: %w", t.path, err)
 	default:
