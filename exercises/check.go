@@ -53,6 +53,9 @@ func (l *loader) checkEntry(doc *document, file exerciseFile) {
 		l.at(doc, "The entry must be one of "+strings.Join(names, ", ")+".", "entry")
 		return
 	}
+	if known.Clients && file.Limits.HostCalls != 0 {
+		l.at(doc, "The entry "+known.Name+" has a fixed limit of calls, as its function runs for as long as the service does: leave host_calls out.", "limits", "host_calls")
+	}
 	if known.Clients && slices.Contains(file.Databases, "read-committed") {
 		l.at(doc, "The entry "+known.Name+" runs on sqlite only: its processes do not wait for locks.", "databases")
 	}

@@ -60,6 +60,7 @@ type Sample struct {
 	Phases       []string `json:"phases"`
 	Failed       []string `json:"failed"`
 	Schedules    int      `json:"schedules"`
+	HostCalls    int      `json:"host_calls"`   // the most in one delivery
 	Milliseconds int64    `json:"milliseconds"` // of the first run
 	Problems     []string `json:"problems"`
 }
@@ -92,7 +93,7 @@ func (s *Sample) problem(format string, args ...any) {
 }
 
 func (s *Sample) fill(v verdict.Verdict) {
-	s.Outcome, s.Summary, s.Schedules, s.Milliseconds = v.Outcome, v.Summary, v.Schedules, v.Timings.Total
+	s.Outcome, s.Summary, s.Schedules, s.HostCalls, s.Milliseconds = v.Outcome, v.Summary, v.Schedules, v.HostCalls, v.Timings.Total
 	for _, f := range v.Findings {
 		if !slices.Contains(s.Kinds, string(f.Kind)) {
 			s.Kinds = append(s.Kinds, string(f.Kind))
@@ -189,7 +190,8 @@ func (e Exercise) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n", e.Name)
 	for _, s := range e.Samples {
 		if s.Role != Wrong {
-			fmt.Fprintf(b, "  %-40s %-8s %4d schedules %6.1f s\n", s.short(), s.Outcome, s.Schedules, float64(s.Milliseconds)/1000)
+			fmt.Fprintf(b, "  %-40s %-8s %4d schedules %3d calls in a delivery %6.1f s\n",
+				s.short(), s.Outcome, s.Schedules, s.HostCalls, float64(s.Milliseconds)/1000)
 		}
 	}
 	e.matrix(b)
