@@ -68,6 +68,12 @@ func (l *loader) checkOutputs(doc *document, exercise *Exercise, events Events) 
 		return // events.yaml has problems already
 	}
 	switch named := len(events.Outputs) > 0; {
+	case exercise.IsCalled() && len(events.Topics) > 0:
+		l.at(doc, "The function is called once for each event and nothing is consumed: events.yaml has no topics, its events only a key.", "entry")
+	case !exercise.IsCalled() && len(events.Topics) == 0:
+		l.at(doc, "events.yaml has no topics, but the submission gets records.", "entry")
+	case exercise.IsCalled() && !named:
+		l.at(doc, "The submission shall produce, but events.yaml names no outputs.", "entry")
 	case exercise.MakesClients(): // it may produce, or not
 	case exercise.Produces() && !named:
 		l.at(doc, "The submission is given a Kafka client, but events.yaml names no outputs.", "entry")

@@ -13,6 +13,7 @@ type Entry struct {
 	Services  []string // what an exercise with this entry may ask for
 	Produces  bool     // its functions are given a Kafka client without asking
 	Clients   bool     // its functions make their Kafka clients themselves
+	Calls     bool     // nothing is consumed: each event of events.yaml is a call, with the event's key
 }
 
 // Entries lists the entries that exercise.yaml may name.
@@ -23,7 +24,7 @@ func Entries() []Entry {
 		{Name: "offsets", Functions: []string{"StartOffset", "Handle"}},
 		{Name: "relay", Functions: []string{"Handle", "Relay"}, Produces: true},
 		{Name: "consumer", Functions: []string{"Run"}, Clients: true},
-		{Name: "producer", Functions: []string{"Publish"}},
+		{Name: "producer", Functions: []string{"Publish"}, Clients: true, Calls: true},
 	}
 }
 
@@ -53,6 +54,13 @@ func (h *Head) Produces() bool {
 func (e *Exercise) MakesClients() bool {
 	known, _ := entry(e.Entry)
 	return known.Clients
+}
+
+// IsCalled says whether the submission consumes nothing: each event is a call of its
+// function, with the event's key.
+func (e *Exercise) IsCalled() bool {
+	known, _ := entry(e.Entry)
+	return known.Calls
 }
 
 func entry(name string) (Entry, bool) {

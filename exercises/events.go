@@ -28,6 +28,9 @@ import "time"
 //	  payment_id: "{payment_id}"
 //	  amount: "{amount}"
 //
+// Where the submission's function is called and consumes nothing, there are no topics
+// but outputs, and an event has a key only: what the function is given.
+//
 // A field is one of: pattern (# stands for a digit or a consonant), between
 // with an optional step (a whole number), uuid: v4, and time (RFC 3339 in UTC,
 // as a distance from the start of the run; every adds that much per event).
@@ -36,7 +39,7 @@ import "time"
 // fixed (with). In key, headers and value, {field} stands for the value; other
 // braces stand for themselves.
 type Events struct {
-	Topics    []Topic
+	Topics    []Topic // none when each event is a call
 	Outputs   []Topic // the submission's; none of them is in Topics
 	Fields    []Field // by name
 	Templates []Template

@@ -82,8 +82,15 @@ func (l *loader) loadEvents(slug string) Events {
 
 func (e *eventsLoader) problem(message string, where ...any) { e.at(e.doc, message, where...) }
 
+// calls says whether events are calls of the submission's function, which consumes
+// nothing: they name no topic.
+func (e *eventsLoader) calls() bool {
+	named := func(event eventFile) bool { return event.Topic != "" }
+	return len(e.file.Topics) == 0 && len(e.file.Events) > 0 && !slices.ContainsFunc(e.file.Events, named)
+}
+
 func (e *eventsLoader) topics() {
-	if n := len(e.file.Topics); n < 1 || n > maxTopics {
+	if n := len(e.file.Topics); n > maxTopics || n == 0 && !e.calls() {
 		e.problem(fmt.Sprintf("There must be between 1 and %d topics.", maxTopics), "topics")
 	}
 	if len(e.file.Outputs) > maxTopics {
@@ -156,6 +163,10 @@ func (e *eventsLoader) templates() {
 func (e *eventsLoader) template(i int, event eventFile) Template {
 	partitions, ok := e.partitions(event.Topic)
 	switch {
+	case e.calls():
+		if event.Key == "" || event.Value != "" || len(event.Headers) > 0 || event.Partition != 0 {
+			e.problem("An event without a topic is a call: it has a key, which the function is given, and no value, headers or partition.", "events", i)
+		}
 	case !ok:
 		e.problem("There is no topic "+event.Topic+" under topics.", "events", i, "topic")
 	case event.Partition < 0 || event.Partition >= partitions:

@@ -15,13 +15,14 @@ import (
 )
 
 // clientRun is a schedule of a submission that makes its Kafka clients itself: the
-// entry consumer. It is split by what it is about:
+// entries consumer and producer. It is split by what it is about:
 //
 //	client_run.go     the loop: who goes on
 //	client_step.go    a call of a client, with its faults
 //	client_time.go    when nobody can go on: time passes, processes stop
 //	client_effect.go  how calls read in the timeline
 //	client_entry.go   what it shows to the rest of the harness
+//	client_publish.go the caller of the entry producer
 //
 // Broker, clients and guests live in a bubble of virtual time. Between two steps
 // everything in the background has come to rest, so one thing happens
@@ -46,6 +47,8 @@ type clientRun struct {
 	restarts int           // of processes that had nothing to do any more, in a row
 	returns  map[*lane]int // of functions that nobody had asked to end
 	outputs  []output
+
+	publishing *publishing // nil: a consumer
 }
 
 // waiting is a call of a lane that is not answered yet.
@@ -78,12 +81,17 @@ func (w *world) runClients(ctx context.Context, s schedule.Schedule, o options) 
 	}
 	r := &run{
 		world: w, schedule: s, options: o, attempts: map[string]int{}, fired: map[schedule.Deviation]bool{},
-		out: &result{schedule: s, positions: o.positions, entry: consumerEntry},
+		out: &result{schedule: s, positions: o.positions, entry: w.sub.exercise.Entry},
 	}
 	c := &clientRun{
 		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{}, ahead: map[*lane]map[partition]passing{}, putOut: map[*lane]abi.Error{},
 		groups: map[string]bool{}, returns: map[*lane]int{},
 		limits: cluster.Limits{Clients: maxClients, Records: maxProduced, Bytes: maxProducedBytes},
+	}
+	c.entry = clientEntry{}
+	if w.sub.exercise.IsCalled() {
+		c.publishing = newPublishing()
+		c.entry = c.publishing
 	}
 	// Guests are made out here: they outlive the bubble.
 	for _, id := range []string{"A", "B"} {
@@ -130,7 +138,6 @@ func (c *clientRun) play(ctx context.Context) (err error) {
 	for _, step := range c.set.produced {
 		c.rec.Add(step)
 	}
-	c.entry = clientEntry{}
 	err = c.consume(ctx)
 	if err == nil && c.out.problem == nil {
 		err = c.settleTransactions(ctx)
@@ -192,13 +199,18 @@ func (c *clientRun) open(ctx context.Context) error {
 	return nil
 }
 
-// start gives an instance its next process, which calls the submission's function.
+// start gives an instance its next process. A consumer's calls the submission's
+// function; a producer's waits for the caller.
 func (c *clientRun) start(ctx context.Context, l *lane) error {
 	if err := c.startProcess(ctx, l); err != nil || c.out.problem != nil {
 		return err
 	}
 	c.kafka[l] = c.set.Process(c.serial, &c.limits)
 	c.serial++
+	if c.publishing != nil {
+		c.keepTime()
+		return nil
+	}
 	w := &work{task: abi.Task{Kind: abi.Run, Deadline: c.clock.Now().Add(longestLife), NoPositions: !c.positions}, attempt: 1}
 	c.keepTime()
 	return c.begin(ctx, l, w)
@@ -232,14 +244,24 @@ func (c *clientRun) able(l *lane) bool {
 }
 
 func (c *clientRun) ready(l *lane) bool {
-	return c.paused[l] == nil && (l.state == idle || l.state == atEffect && c.calls[l] == nil)
+	return c.paused[l] == nil && (l.state == idle || l.state == committing || l.state == atEffect && c.calls[l] == nil)
 }
 
 // act lets a process go on: its next call, unless the schedule has something else.
 func (c *clientRun) act(ctx context.Context, l *lane) error {
 	c.keepTime()
-	if l.state == idle {
+	switch {
+	case l.state == idle && c.publishing != nil:
+		return c.nextCall(ctx, l)
+	case l.state == idle:
 		return c.returnedFrom(ctx, l)
+	case l.state == committing:
+		happened, err := c.deviate(ctx, l)
+		if err == nil && !happened {
+			c.active = l
+			c.answerCaller(l)
+		}
+		return err
 	}
 	e, err := readEffect(*l.proc.pending)
 	if err == nil && counts(e) {
@@ -255,6 +277,17 @@ func (c *clientRun) act(ctx context.Context, l *lane) error {
 	err = c.step(ctx, l)
 	c.locked[l] = c.locked[l] || l.busy > 0
 	return err
+}
+
+// nextCall lets the caller of the entry producer call again. Another process that
+// stands still with a lock goes on first: in production it would have finished.
+func (c *clientRun) nextCall(ctx context.Context, l *lane) error {
+	if c.locked[l] {
+		delete(c.locked, l)
+		c.resume()
+	}
+	c.active = l
+	return c.poll(ctx, l)
 }
 
 // onlyWaits says whether a guest was woken and has nothing to do but to wait on.
@@ -274,7 +307,12 @@ func (c *clientRun) deviate(ctx context.Context, l *lane) (happened bool, err er
 	}
 	switch {
 	case c.take(schedule.Rebalance):
-		c.fault("%s stands still, and its heartbeats with it. B starts.", l.proc.name)
+		if c.publishing != nil {
+			c.publishing.left[l] = true
+			c.fault("%s stands still, and its connections with it. The caller gives it up and calls B.", l.proc.name)
+		} else {
+			c.fault("%s stands still, and its heartbeats with it. B starts.", l.proc.name)
+		}
 		c.kafka[l].Freeze()
 		c.paused[l] = &pause{frozen: true}
 		return true, c.second(ctx)

@@ -134,6 +134,9 @@ func (c *clientRun) wake(ctx context.Context) error {
 // done says whether the groups have committed every record. Without a group nobody
 // can know, and a submission is done when it is quiet.
 func (c *clientRun) done() bool {
+	if c.publishing != nil {
+		return c.publishing.done(c.run)
+	}
 	for _, p := range c.kafka {
 		c.note(p)
 	}
@@ -163,7 +166,7 @@ func (c *clientRun) settle(ctx context.Context) (more bool, err error) {
 	}
 	l := c.lanes[slices.IndexFunc(c.lanes, func(l *lane) bool { return c.calls[l] != nil })]
 	e, at := kafkaEffect{c.calls[l].call.Request}, c.calls[l].call.Request.At
-	text := fmt.Sprintf("Run did not return: its context had ended, and %v later it still waited in %s.", quiet, label(e))
+	text := fmt.Sprintf("%s did not return: its context had ended, and %v later it still waited in %s.", l.current.function(), quiet, label(e))
 	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Limit, Text: text, File: at.File, Line: at.Line, Decisive: true})
 	c.out.problem = &problem{kind: verdict.Timeout, text: text, file: at.File, line: at.Line}
 	return false, nil
@@ -190,7 +193,7 @@ func (c *clientRun) resume() bool {
 // stopAll ends the contexts of all functions, as when a service is stopped.
 func (c *clientRun) stopAll(ctx context.Context) error {
 	c.stopping = true
-	if !c.done() {
+	if !c.done() && c.publishing == nil {
 		c.rec.Add(verdict.Step{Event: trace.Group, Text: "Nothing happens any more, and not every record is committed. The service is restarted."})
 	}
 	return c.wake(ctx)

@@ -54,6 +54,16 @@ func leftOut(entry string, produces bool) map[string]string {
 			schedule.ClockJumps:         "a jump of the clock is no event for a consumer: its time passes by itself",
 			schedule.RewindPhase:        "nobody moves the offsets of a group that has members",
 		}
+	case entry == "producer":
+		return map[string]string{
+			schedule.ProducerDuplicate:  "nothing is consumed: every copy is one that the submission sends",
+			schedule.TwoRecords:         noTwoCalls,
+			schedule.Interleavings:      noTwoCalls,
+			schedule.CrashAndInterleave: noTwoCalls,
+			schedule.ClockJumps:         "an event is asked for until its caller has heard of it, and not days later",
+			schedule.RewindPhase:        "nothing is consumed, so there are no offsets to move",
+			schedule.Cluster:            "nothing is consumed, so there is no group",
+		}
 	case entry == "offsets":
 		return map[string]string{
 			schedule.ProducerDuplicate: "a copy that the producer sends has an offset of its own, and without an id nothing tells it from a new record",
@@ -69,6 +79,9 @@ func leftOut(entry string, produces bool) map[string]string {
 
 // noShare is why a consumer's effects are not interleaved with another's.
 const noShare = "members of a group hold a partition one after the other; where two hold it for a moment is looked at in zombie and cluster"
+
+// noTwoCalls is why a producer's effects are not interleaved with another's.
+const noTwoCalls = "the caller asks one process at a time; where two are at work on one event is looked at in zombie"
 
 // records is the entry handler: one record after the other, the offset of each is
 // committed to Kafka.

@@ -112,7 +112,7 @@ func (x *explorer) whatIsKnown() schedule.Facts {
 	e := x.sub.exercise
 	_, without := leftOut(e.Entry, e.Produces())[schedule.ProducerDuplicate]
 	return schedule.Facts{
-		Batches: e.Entry == "batch", Clients: e.MakesClients(), OwnOffsets: e.Entry == "offsets", Seed: x.exerciseSeed(),
+		Batches: e.Entry == "batch", Clients: e.MakesClients(), Called: e.IsCalled(), OwnOffsets: e.Entry == "offsets", Seed: x.exerciseSeed(),
 		NoCopies: without || e.Phases != nil && !slices.Contains(e.Phases, schedule.ProducerDuplicate),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"redeliver/grader/cluster"
+	"redeliver/grader/guest/abi"
 	"redeliver/grader/trace"
 	"redeliver/grader/verdict"
 )
@@ -41,7 +42,10 @@ const offsetCommit = "the offset commit"
 
 // nextLabel names the effect that comes next.
 func (l *lane) nextLabel() string {
-	if l.state == committing {
+	switch {
+	case l.state == committing && l.current.task.Kind == abi.Publish:
+		return callerHears
+	case l.state == committing:
 		return offsetCommit
 	}
 	e, err := readEffect(*l.proc.pending)

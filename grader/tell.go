@@ -51,6 +51,8 @@ func causeOf(r *result) string {
 	switch {
 	case s.Has(schedule.Rebalance) && r.entry == consumerEntry:
 		parts = append(parts, "A stood still, and its heartbeats with it, so its partition moved to B; then A went on where it had stopped")
+	case s.Has(schedule.Rebalance) && r.entry == "producer":
+		parts = append(parts, "A stood still, the caller gave it up and called B, and A went on later")
 	case s.Has(schedule.Join):
 		parts = append(parts, "B started while A took "+stall.String())
 	case s.Has(schedule.Rebalance):
@@ -61,6 +63,8 @@ func causeOf(r *result) string {
 	}
 	for _, e := range r.effects {
 		switch {
+		case e.fault == schedule.Fail && e.label == callerHears:
+			parts = append(parts, "the answer did not reach the caller, who called again")
 		case e.fault == schedule.Fail && e.offset:
 			parts = append(parts, "the offset commit was not stored, so the record came again")
 		case e.fault == schedule.Fail:
@@ -204,7 +208,7 @@ func lower(s string) string {
 		return s
 	}
 	word, _, _ := strings.Cut(s, " ")
-	if slices.Contains([]string{"Handle", "HandleBatch", "StartOffset", "Relay", "Run"}, word) {
+	if slices.Contains([]string{"Handle", "HandleBatch", "StartOffset", "Relay", "Run", "Publish"}, word) {
 		return s
 	}
 	return mapFirst(s, unicode.ToLower)

@@ -29,6 +29,8 @@ func (w *work) function() string {
 		return "Relay"
 	case abi.Run:
 		return "Run"
+	case abi.Publish:
+		return "Publish"
 	default:
 		return "Handle"
 	}
@@ -63,6 +65,11 @@ func (w *work) begins(instance string, set *recordSet) string {
 		return instance + " calls Relay."
 	case abi.Run:
 		return instance + " calls Run."
+	case abi.Publish:
+		if w.attempt > 1 {
+			return fmt.Sprintf("%s is asked for %s again (call %d).", instance, w.task.Key, w.attempt)
+		}
+		return fmt.Sprintf("%s is asked to publish %s.", instance, w.task.Key)
 	case abi.Handle:
 		return deliverText(w.deliveries[0], set)
 	default:

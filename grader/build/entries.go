@@ -54,6 +54,10 @@ func entryOf(signature string) (entry, bool) {
 		return entry{[]function{
 			{"Run", "func Run(ctx context.Context, kafka []kgo.Opt, db *sql.DB) error"},
 		}, clientsPackage, "StartConsumer"}, true
+	case "producer":
+		return entry{[]function{
+			{"Publish", "func Publish(ctx context.Context, kafka []kgo.Opt, db *sql.DB, orderID string) error"},
+		}, clientsPackage, "StartProducer"}, true
 	default:
 		return entry{}, false
 	}

@@ -43,6 +43,9 @@ type Facts struct {
 	OwnOffsets bool
 	// Clients says that the submission makes its Kafka clients itself.
 	Clients bool
+	// Called says that it consumes nothing: an event is a call, and nobody shares the
+	// work.
+	Called bool
 	// NoCopies says that a producer's copy counts as a new record, because
 	// nothing in it could tell.
 	NoCopies bool

@@ -63,12 +63,15 @@ func randomClients(f Facts) []Schedule {
 	var all []Schedule
 	for range randomClientSchedules {
 		s := on([]Set{All, Copies, Two}[r.IntN(3)])
-		if f.NoCopies && s.Set == Copies {
+		if f.NoCopies && s.Set == Copies || f.Called {
 			s.Set = All
 		}
 		second := false
 		for range 1 + r.IntN(3) {
 			d := Deviation{r.IntN(len(f.Effects) + 1), []Action{Crash, Crash, Fail, Lose, Rebalance, Join, Stall}[r.IntN(7)]}
+			if d.Do == Join && f.Called {
+				d.Do = Stall
+			}
 			if d.Do == Rebalance || d.Do == Join {
 				if second || s.Set == Two {
 					d.Do = Stall

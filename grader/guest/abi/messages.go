@@ -87,7 +87,8 @@ const (
 	HandleBatch                 // with one or more records of a partition
 	StartOffset                 // with a topic and a partition
 	Relay
-	Run // runs until its context ends
+	Run     // runs until its context ends
+	Publish // with what is to be published
 	taskKinds
 )
 
@@ -97,6 +98,7 @@ type Task struct {
 	Records   []Record
 	Topic     string // StartOffset only
 	Partition int32  // StartOffset only
+	Key       string // Publish only
 	// Deadline is when the function's context ends, in virtual time; the zero
 	// time means never.
 	Deadline time.Time
@@ -113,6 +115,7 @@ func AppendTask(b []byte, t Task) []byte {
 		b = AppendRecord(b, rec)
 	}
 	b = AppendInt(AppendString(b, t.Topic), int64(t.Partition))
+	b = AppendString(b, t.Key)
 	return AppendBool(AppendTime(b, t.Deadline), t.NoPositions)
 }
 
@@ -128,7 +131,7 @@ func (r *Reader) Task() Task {
 	if t.Kind == Handle && len(t.Records) != 1 || t.Kind == HandleBatch && len(t.Records) == 0 {
 		r.fail(errMalformed)
 	}
-	t.Topic, t.Partition = r.String(), int32(r.int(math.MinInt32, math.MaxInt32))
+	t.Topic, t.Partition, t.Key = r.String(), int32(r.int(math.MinInt32, math.MaxInt32)), r.String()
 	t.Deadline, t.NoPositions = r.Time(), r.Bool()
 	return t
 }

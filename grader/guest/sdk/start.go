@@ -98,6 +98,13 @@ func StartRun(f func(ctx context.Context, db *sql.DB) error) {
 	})
 }
 
+// StartPublish is StartRun for a function that is also given what it shall publish.
+func StartPublish(f func(ctx context.Context, db *sql.DB, key string) error) {
+	start(nil, func(ctx context.Context, t abi.Task) abi.Return {
+		return outcome(f(ctx, process.db, t.Key))
+	})
+}
+
 // start warms the process up. Nothing is collected: a collection takes longer than
 // all else here, would free little, and empties the allocator's caches, so that
 // every size class would pay for its refill in the first delivery after each

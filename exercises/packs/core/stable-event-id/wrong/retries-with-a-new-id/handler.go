@@ -1,0 +1,42 @@
+package handler
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Publish sends the event of an order and tries again when the broker answers with
+// an error.
+func Publish(ctx context.Context, kafka []kgo.Opt, db *sql.DB, orderID string) error {
+	var amount int64
+	if err := db.QueryRowContext(ctx, `SELECT amount FROM orders WHERE id = ?`, orderID).Scan(&amount); err != nil {
+		return fmt.Errorf("read order %s: %w", orderID, err)
+	}
+	value, err := json.Marshal(map[string]any{"order_id": orderID, "amount": amount})
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	cl, err := kgo.NewClient(kafka...)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	defer cl.Close()
+	for try := 1; ; try++ {
+		rec := &kgo.Record{
+			Topic: "payments", Key: []byte(orderID), Value: value,
+			Headers: []kgo.RecordHeader{{Key: "event-id", Value: []byte(uuid.NewString())}},
+		}
+		err := cl.ProduceSync(ctx, rec).FirstErr()
+		if err == nil {
+			return nil
+		}
+		if try == 3 || ctx.Err() != nil {
+			return fmt.Errorf("send event: %w", err)
+		}
+	}
+}
