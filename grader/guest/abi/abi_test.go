@@ -60,6 +60,7 @@ func messages() []message {
 		}, abi.AppendTask, (*abi.Reader).Task),
 		of("task with a batch", abi.Task{Kind: abi.HandleBatch, Records: make([]abi.Record, 3)}, abi.AppendTask, (*abi.Reader).Task),
 		of("task for an offset", abi.Task{Kind: abi.StartOffset, Topic: "t", Partition: 2}, abi.AppendTask, (*abi.Reader).Task),
+		of("task of a producer", abi.Task{Kind: abi.Publish, Key: "o-1"}, abi.AppendTask, (*abi.Reader).Task),
 		of("task of a relay", abi.Task{Kind: abi.Relay}, abi.AppendTask, (*abi.Reader).Task),
 		of("returned an offset", abi.Return{Offset: math.MinInt64}, abi.AppendReturn, (*abi.Reader).Return),
 		of("produce", abi.Produce{At: at, Record: abi.Record{Topic: "receipts", Key: []byte("k")}}, abi.AppendProduce, (*abi.Reader).Produce),
