@@ -31,14 +31,14 @@ const callTime = 30 * time.Second
 // next is the call for the first event that the caller has not heard of, and for
 // which nobody is at work.
 func (p *publishing) next(_ context.Context, r *run, l *lane) (*work, error) {
-	for i, e := range r.eventsFor(r.schedule.Set) {
+	for _, e := range r.eventsFor(r.schedule.Set) {
 		o := r.other(l)
 		if p.heard[e.ID] || o != nil && !p.left[o] && o.inHand() && o.current.deliveries[0].eventID == e.ID {
 			continue
 		}
 		r.attempts[e.ID]++
 		d := &delivery{eventID: e.ID, record: abi.Record{Key: e.Key}}
-		d.Offset, d.Attempt, d.Instance = int64(i), r.attempts[e.ID], l.proc.name
+		d.Offset, d.Attempt, d.Instance = verdict.NoOffset, r.attempts[e.ID], l.proc.name
 		wait := backoff(d.Attempt)
 		return &work{
 			task:       abi.Task{Kind: abi.Publish, Key: string(e.Key), Deadline: r.clock.Now().Add(wait + callTime), NoPositions: !r.positions},

@@ -60,7 +60,7 @@ func TestProducer(t *testing.T) {
 		"NeverSends":         {"_ = rec\n\tdefer cl.Close()\n\treturn nil", "has no event", verdict.Lost},
 		"AlwaysFails":        {"_ = rec\n\tdefer cl.Close()\n\treturn fmt.Errorf(\"not today\")", "not today", verdict.Stuck},
 		"WaitsForItsContext": {"_ = rec\n\tdefer cl.Close()\n\t<-ctx.Done()\n\treturn ctx.Err()", "context deadline exceeded", verdict.Stuck},
-		"WaitsForNothing":  {"defer cl.Close()\n\tfor {\n\t\tcl.ProduceSync(context.Background(), rec)\n\t\tselect {}\n\t}", "all goroutines are asleep", verdict.Timeout},
+		"WaitsForNothing":    {"defer cl.Close()\n\tfor {\n\t\tcl.ProduceSync(context.Background(), rec)\n\t\tselect {}\n\t}", "all goroutines are asleep", verdict.Timeout},
 		"LeavesAGoroutine":   {"go cl.ProduceSync(context.Background(), rec)\n\treturn nil", "After Publish had returned", verdict.Leaked},
 		"FloodsTheTopic":     {"for range 1_000_000 {\n\t\tif err := cl.ProduceSync(ctx, rec).FirstErr(); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\treturn nil", "far more records", verdict.Timeout},
 		"LeavesClients":      {"return cl.ProduceSync(ctx, rec).FirstErr()", "", ""},

@@ -102,9 +102,12 @@ type Finding struct {
 	Column int    `json:"column,omitempty"`
 }
 
+// NoOffset is the offset of a delivery that is a call without a record.
+const NoOffset = -1
+
 // Delivery is one time that a record was handed to the handler.
 type Delivery struct {
-	Offset   int64  `json:"offset"`
+	Offset   int64  `json:"offset"`   // NoOffset when nothing was consumed
 	Attempt  int    `json:"attempt"`  // 1 is the first delivery of this offset
 	Instance string `json:"instance"` // "A"; after a crash "A2", "A3"
 	Ended    string `json:"ended"`    // "committed", "crashed before offset commit", …

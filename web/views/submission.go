@@ -265,7 +265,11 @@ func (t *text) finding(f verdict.Finding, exercise string, source Source) Findin
 		m.Where = join(m.Where, t.say("submission.database", "Name", t.name("database", f.Database)))
 	}
 	for _, d := range f.Deliveries {
-		m.Lines = append(m.Lines, t.say("submission.delivery",
+		what := "submission.delivery"
+		if d.Offset == verdict.NoOffset {
+			what = "submission.call"
+		}
+		m.Lines = append(m.Lines, t.say(what,
 			"Offset", d.Offset, "Attempt", d.Attempt, "Instance", d.Instance, "Ended", d.Ended))
 	}
 	return m
