@@ -1,0 +1,1 @@
+-- Nothing is kept in the database here.
