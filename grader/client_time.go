@@ -69,7 +69,7 @@ func (c *clientRun) wait(ctx context.Context) (more bool, err error) {
 	if len(c.calls) == 0 && len(c.paused) == 0 { // every process has ended
 		return c.ended(ctx)
 	}
-	if c.done() && len(c.paused) == 0 && c.idle < quiet {
+	if c.done() && len(c.paused) == 0 && c.idle < quiet && c.onlyPolls() {
 		if !c.stopping {
 			return true, c.stopAll(ctx)
 		}
@@ -97,6 +97,17 @@ func (c *clientRun) wait(ctx context.Context) (more bool, err error) {
 	c.idle += passed
 	c.keepTime()
 	return true, c.wake(ctx)
+}
+
+// onlyPolls says that every process asks for more, and waits for nothing else: who
+// waits for what it has sent is not done, whatever is committed.
+func (c *clientRun) onlyPolls() bool {
+	for _, w := range c.calls {
+		if w.call.Request.Call != abi.PollRecords {
+			return false
+		}
+	}
+	return true
 }
 
 // somethingHappened says whether an answer or a callback has come, or a process that

@@ -27,6 +27,9 @@ type entry interface {
 // consumerEntry is the entry whose submissions poll and commit by themselves.
 const consumerEntry = "consumer"
 
+// producerEntry is the entry whose submissions consume nothing and are called.
+const producerEntry = "producer"
+
 // newEntry returns the entry of an exercise, for one schedule.
 func newEntry(name string) (entry, error) {
 	switch name {
@@ -54,7 +57,7 @@ func leftOut(entry string, produces bool) map[string]string {
 			schedule.ClockJumps:         "a jump of the clock is no event for a consumer: its time passes by itself",
 			schedule.RewindPhase:        "nobody moves the offsets of a group that has members",
 		}
-	case entry == "producer":
+	case entry == producerEntry:
 		return map[string]string{
 			schedule.ProducerDuplicate:  "nothing is consumed: every copy is one that the submission sends",
 			schedule.TwoRecords:         noTwoCalls,

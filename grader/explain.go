@@ -76,7 +76,7 @@ func general(r *result, f failure) story {
 		text := "it happens without any fault"
 		s := story{short: text, text: capital(text) + ".", acts: outermost(r, f)}
 		if r.entry != consumerEntry || !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }) {
-			s.text = capital(text) + ": each record was delivered once" + committedToo(r) + "."
+			s.text = capital(text) + ": " + askedOnce(r, f) + "."
 		}
 		return s
 	}
@@ -84,11 +84,19 @@ func general(r *result, f failure) story {
 	return story{short: all, text: capital(all) + ".", acts: outermost(r, f)}
 }
 
-func committedToo(r *result) string {
-	if r.entry == "offsets" {
-		return ""
+// askedOnce says what happened where nothing went wrong.
+func askedOnce(r *result, f failure) string {
+	switch r.entry {
+	case "offsets":
+		return "each record was delivered once"
+	case producerEntry:
+		if f.kind == verdict.Lost && len(newEvidence(r, f).sends()) == 0 {
+			return "Publish returned nil, and no record of this event was on its way by then or later"
+		}
+		return "Publish was called once for each event and returned nil"
+	default:
+		return "each record was delivered once and its offset committed"
 	}
-	return " and its offset committed"
 }
 
 // problemStory is that of a limit: the message says it, and the cause when there

@@ -134,6 +134,8 @@ func (r *result) function() string {
 		return "HandleBatch"
 	case consumerEntry:
 		return "Run"
+	case producerEntry:
+		return "Publish"
 	default:
 		return "Handle"
 	}

@@ -205,9 +205,9 @@ func (e *evidence) skipped(d *delivery, found *act) *story {
 	default:
 		return nil
 	}
-	s.short = lower(strings.TrimSuffix(end, ".")) + "; the redelivery found the mark and skipped the work"
+	s.short = lower(strings.TrimSuffix(end, ".")) + "; " + again(e.result) + " found the mark and skipped the work"
 	s.text = sentences(end, e.leftBehind(o, mark, strings.Contains(end, mark.label)),
-		fmt.Sprintf("On redelivery %s %s, so the work was skipped for ever.", found.label, found.found()))
+		fmt.Sprintf("%s %s %s, so the work was skipped for ever.", onceMore(e.result), found.label, found.found()))
 	return s
 }
 

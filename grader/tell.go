@@ -51,7 +51,7 @@ func causeOf(r *result) string {
 	switch {
 	case s.Has(schedule.Rebalance) && r.entry == consumerEntry:
 		parts = append(parts, "A stood still, and its heartbeats with it, so its partition moved to B; then A went on where it had stopped")
-	case s.Has(schedule.Rebalance) && r.entry == "producer":
+	case s.Has(schedule.Rebalance) && r.entry == producerEntry:
 		parts = append(parts, "A stood still, the caller gave it up and called B, and A went on later")
 	case s.Has(schedule.Join):
 		parts = append(parts, "B started while A took "+stall.String())
@@ -122,8 +122,9 @@ func groupCause(r *result) string {
 
 // consequence is what the handler then did, by the kind of violation.
 func consequence(r *result, kind verdict.Kind) string {
-	again := "the redelivery"
+	again := again(r)
 	switch {
+	case r.entry == producerEntry && slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }):
 	case r.schedule.Has(schedule.Rebalance) || r.schedule.Set == schedule.Two:
 		return map[verdict.Kind]string{
 			verdict.Duplicate: "; both did the work",
@@ -132,7 +133,7 @@ func consequence(r *result, kind verdict.Kind) string {
 	case r.schedule.Set == schedule.Copy || r.schedule.Set == schedule.Copies:
 		again = "the second delivery"
 	case !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }):
-		return map[verdict.Kind]string{verdict.Lost: "; " + passedAllTheSame(r) + ", so the record never came again"}[kind]
+		return map[verdict.Kind]string{verdict.Lost: "; " + passedAllTheSame(r)}[kind]
 	}
 	switch kind {
 	case verdict.Duplicate:
@@ -146,12 +147,32 @@ func consequence(r *result, kind verdict.Kind) string {
 	}
 }
 
+// again names the second time that the submission was asked for the same.
+func again(r *result) string {
+	if r.entry == producerEntry {
+		return "the second call"
+	}
+	return "the redelivery"
+}
+
+// onceMore begins a sentence about it.
+func onceMore(r *result) string {
+	if r.entry == producerEntry {
+		return "In the second call"
+	}
+	return "On redelivery"
+}
+
 // passedAllTheSame is why nothing brings a record again whose work is not done.
 func passedAllTheSame(r *result) string {
-	if r.entry == consumerEntry {
-		return "its offset was committed all the same"
+	switch r.entry {
+	case consumerEntry:
+		return "its offset was committed all the same, so the record never came again"
+	case producerEntry:
+		return "Publish returned nil all the same, so the caller did not call again"
+	default:
+		return "the handler returned nil all the same, so the record never came again"
 	}
-	return "the handler returned nil all the same"
 }
 
 // summaryOf is the verdict in one sentence: what is wrong, and how it came about.
