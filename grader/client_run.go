@@ -34,7 +34,7 @@ type clientRun struct {
 	calls  map[*lane]*waiting   // that the lane's guest is parked at
 	asleep map[*lane][]*waiting // that it will come back to
 	paused map[*lane]*pause
-	locked map[*lane]bool                  // its process was refused by another one's lock
+	locked map[*lane]int                   // calls that another process's lock has refused
 	ahead  map[*lane]map[partition]passing // what its clients have committed by themselves
 	putOut map[*lane]abi.Error             // why its client is no member any more
 	limits cluster.Limits
@@ -84,7 +84,7 @@ func (w *world) runClients(ctx context.Context, s schedule.Schedule, o options) 
 		out: &result{schedule: s, positions: o.positions, entry: w.sub.exercise.Entry},
 	}
 	c := &clientRun{
-		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]bool{}, ahead: map[*lane]map[partition]passing{}, putOut: map[*lane]abi.Error{},
+		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]int{}, ahead: map[*lane]map[partition]passing{}, putOut: map[*lane]abi.Error{},
 		groups: map[string]bool{}, returns: map[*lane]int{},
 		limits: cluster.Limits{Clients: maxClients, Records: maxProduced, Bytes: maxProducedBytes},
 	}
@@ -275,20 +275,34 @@ func (c *clientRun) act(ctx context.Context, l *lane) error {
 		return nil
 	}
 	err = c.step(ctx, l)
-	c.locked[l] = c.locked[l] || l.busy > 0
+	if l.busy > 0 {
+		c.countRefusal(l)
+	}
 	return err
 }
 
 // nextCall lets the caller of the entry producer call again. Another process that
 // stands still with a lock goes on first: in production it would have finished.
 func (c *clientRun) nextCall(ctx context.Context, l *lane) error {
-	if c.locked[l] {
+	if c.locked[l] > 0 {
 		delete(c.locked, l)
 		c.resume()
 	}
 	c.active = l
 	return c.poll(ctx, l)
 }
+
+// countRefusal counts the calls that another process's lock has refused. One that tries
+// again and again waits for the one that stands still with the lock.
+func (c *clientRun) countRefusal(l *lane) {
+	if c.locked[l]++; c.locked[l]%mostRefusals == 0 {
+		c.resume()
+	}
+}
+
+// mostRefusals is how many a process gets before who stands still goes on: more than
+// one that returns the error would see.
+const mostRefusals = 2 * maxAttempts
 
 // onlyWaits says whether a guest was woken and has nothing to do but to wait on.
 func (c *clientRun) onlyWaits(l *lane) bool {

@@ -217,7 +217,7 @@ func (c *clientRun) returnedFrom(ctx context.Context, l *lane) error {
 	if err := c.kill(l.proc.name); err != nil {
 		return err
 	}
-	if c.locked[l] { // who has the lock goes on first, as in production, where it would have finished
+	if c.locked[l] > 0 { // who has the lock goes on first, as in production, where it would have finished
 		c.resume()
 	}
 	c.endClients(l)

@@ -148,6 +148,9 @@ func TestPower(t *testing.T) {
 		for _, h := range handlers {
 			t.Run(h.name, func(t *testing.T) {
 				t.Parallel()
+				if !grader.CanGrade(h.exercise) {
+					t.Skip("this needs -tags synctests")
+				}
 				v := gradeOnce(t, g, h.exercise, h.files)
 				mu.Lock()
 				matrix.add(h, v)
