@@ -56,7 +56,7 @@ func (b *testBundle) rowsPerTable(t *testing.T) map[string]int {
 }
 
 // practise makes ada leave a row in every table: a verdict for a starter that she
-// predicted, a card, and something that waits or runs.
+// predicted, a card, an answer, and something that waits or runs.
 func (b *testBundle) practise(t *testing.T, token string) {
 	t.Helper()
 	browser := store.BrowserOf(token)
@@ -70,6 +70,9 @@ func (b *testBundle) practise(t *testing.T, token string) {
 	})
 	if err != nil || !rated {
 		t.Fatalf("rated %v, err %v", rated, err)
+	}
+	if err := b.st.SaveOwnAnswer(t.Context(), browser, "acks-all", store.OwnAnswer{Text: "all replicas", SavedAt: b.clock.now()}); err != nil {
+		t.Fatal(err)
 	}
 	b.submit(t, handIn(token, "wrong by "+token), Created)
 	b.next(t)
