@@ -231,15 +231,16 @@ func (c *Catalog) Exercise(name string) (*Exercise, bool) {
 // Public lists the exercises that anybody may see, pack by pack, in the order
 // of each pack. It reads nothing.
 func (c *Catalog) Public() []*Head {
-	var public []*Head
+	return slices.DeleteFunc(c.All(), func(head *Head) bool { return head.Visibility != "public" })
+}
+
+// All lists what Public lists and, among it, the exercises that are only for who has
+// a link.
+func (c *Catalog) All() (all []*Head) {
 	for _, p := range c.listed() {
-		for _, head := range p.listed.heads {
-			if head.Visibility == "public" {
-				public = append(public, head)
-			}
-		}
+		all = append(all, p.listed.heads...)
 	}
-	return public
+	return all
 }
 
 // Verify reads what nobody has opened yet, until ctx ends, and returns the

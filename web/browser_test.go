@@ -34,6 +34,11 @@ type browserBundle struct {
 // bare machine. A full check has both.
 func setupBrowser(t *testing.T) *browserBundle {
 	t.Helper()
+	return setupBrowserWith(t, Config{})
+}
+
+func setupBrowserWith(t *testing.T, cfg Config) *browserBundle {
+	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not on PATH")
@@ -42,7 +47,7 @@ func setupBrowser(t *testing.T) *browserBundle {
 	if err != nil {
 		t.Skip("axe-core is not installed; static/src/build.sh does that")
 	}
-	b := setup(t, Config{}, exercises.Open(exercises.Builtin(), nil))
+	b := setup(t, cfg, exercises.Open(exercises.Builtin(), nil))
 	b.start(t)
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {

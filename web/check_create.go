@@ -64,7 +64,7 @@ func (s *Server) check(c echo.Context, form exerciseForm) (checkAnswer, int, err
 	}
 	words := s.page(c).Words
 	answer := checkAnswer{Diagnostics: map[string][]views.Diagnostic{}}
-	findings, err := s.queue.Compile(c.Request().Context(), jobs.Request{Exercise: form.exercise.Name(), Files: files, Seed: practiceSeed})
+	findings, err := s.queue.Compile(c.Request().Context(), jobs.Request{Exercise: form.exercise.Name(), Files: files, Seed: jobs.Seed})
 	switch {
 	case errors.Is(err, jobs.ErrBusy), errors.Is(err, context.DeadlineExceeded):
 		retryAfter(c, 10)

@@ -40,5 +40,5 @@ func (s *Server) draftReset(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ExerciseURL(s.langOf(c), name), "reset")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ExerciseURL(s.rootOf(c), name), "reset")))
 }

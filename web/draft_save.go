@@ -31,7 +31,7 @@ func (s *Server) draftSave(c echo.Context) error {
 	if saved.Version <= form.base {
 		notice = "unchanged"
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ExerciseURL(s.langOf(c), form.exercise.Name()), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ExerciseURL(s.rootOf(c), form.exercise.Name()), notice)))
 }
 
 // keepText saves the text of a form as the newest version. It is false when that

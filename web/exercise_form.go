@@ -22,7 +22,7 @@ type exerciseForm struct {
 
 // readForm reads the form that views.Exercise draws.
 func (s *Server) readForm(c echo.Context) (exerciseForm, error) {
-	e, err := s.exercise(nameOf(c))
+	e, err := s.exerciseIn(c, nameOf(c))
 	if err != nil {
 		return exerciseForm{}, err
 	}

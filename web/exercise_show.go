@@ -16,7 +16,7 @@ import (
 
 // exerciseShow shows the newest draft, or the version that the address names.
 func (s *Server) exerciseShow(c echo.Context) error {
-	e, err := s.exercise(nameOf(c))
+	e, err := s.exerciseIn(c, nameOf(c))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Server) exerciseShow(c echo.Context) error {
 // exerciseReturn answers the addresses that forms post to: after a form that was
 // not accepted, such an address stands in the browser.
 func (s *Server) exerciseReturn(c echo.Context) error {
-	return c.Redirect(http.StatusSeeOther, string(views.ExerciseURL(s.langOf(c), nameOf(c))))
+	return c.Redirect(http.StatusSeeOther, string(views.ExerciseURL(s.rootOf(c), nameOf(c))))
 }
 
 // nameOf is the name of the exercise in the address.
@@ -131,7 +131,12 @@ func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, for
 	if err != nil {
 		return err
 	}
-	m, err := views.NewExercise(p, e, text.statement, text.hints, form)
+	sit, sits := sittingOf(c)
+	hints := text.hints
+	if sits && !sit.assignment.Hints {
+		hints = nil
+	}
+	m, err := views.NewExercise(p, e, text.statement, hints, form)
 	if err != nil {
 		return err
 	}
@@ -148,9 +153,14 @@ func (s *Server) showForm(c echo.Context, status int, e *exercises.Exercise, for
 		}
 		addDiagnostics(m.Form.Files, newest)
 	}
+	for i := range recent {
+		recent[i].Outcome = shownOutcome(c, recent[i].Outcome)
+	}
 	m.Submissions = s.lines(recent, p.Lang())
-	if m.Prediction, err = s.prediction(c, e, len(recent) > 0); err != nil {
-		return err
+	if !sits {
+		if m.Prediction, err = s.prediction(c, e, len(recent) > 0); err != nil {
+			return err
+		}
 	}
 	drafts, err := s.store.Drafts(c.Request().Context(), browser, e.Name(), listed)
 	if err != nil {

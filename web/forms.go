@@ -35,8 +35,10 @@ func later(c echo.Context, seconds int, err error) error {
 
 // idOf reads the number of a row in an address. What is no number is a page that
 // is not there.
-func idOf(c echo.Context) (int64, error) {
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+func idOf(c echo.Context) (int64, error) { return numberOf(c, "id") }
+
+func numberOf(c echo.Context, part string) (int64, error) {
+	id, err := strconv.ParseInt(c.Param(part), 10, 64)
 	if err != nil {
 		return 0, echo.NewHTTPError(http.StatusNotFound).SetInternal(fmt.Errorf("read id: %w", err))
 	}

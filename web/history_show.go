@@ -21,7 +21,7 @@ const maxListed = store.MaxDraftVersions
 // historyShow lists what this browser wrote for an exercise, and shows what changed
 // between two of the texts.
 func (s *Server) historyShow(c echo.Context) error {
-	e, err := s.exercise(nameOf(c))
+	e, err := s.exerciseIn(c, nameOf(c))
 	if err != nil {
 		return err
 	}
@@ -33,6 +33,9 @@ func (s *Server) historyShow(c echo.Context) error {
 	submissions, err := s.store.Submissions(ctx, browser, e.Name(), maxListed)
 	if err != nil {
 		return err
+	}
+	for i := range submissions {
+		submissions[i].Outcome = shownOutcome(c, submissions[i].Outcome)
 	}
 	h := views.History{Exercise: e.Name(), Title: e.Title[e.Language(p.Lang())], Submissions: s.lines(submissions, p.Lang())}
 	for _, d := range drafts {

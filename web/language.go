@@ -54,6 +54,12 @@ func (s *Server) page(c echo.Context) views.Page {
 		Words: s.words.Words(lang), Languages: s.languageLinks(c.Request().URL), Base: s.cfg.BaseURL,
 		Card: views.CardURL(views.HomeURL(lang)),
 	}
+	if sit, ok := sittingOf(c); ok {
+		p.Within = within(c)
+		if !sit.report {
+			p.Sitting = s.bar(c, sit)
+		}
+	}
 	if who, ok := s.person(c); ok {
 		p.SignedIn = personModel(who)
 	}

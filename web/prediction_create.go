@@ -50,7 +50,7 @@ func (s *Server) predictionCreate(c echo.Context) error {
 		return err
 	}
 	receipt, err := s.queue.Submit(c.Request().Context(), jobs.Submission{
-		Browser: browser, Exercise: e.Name(), ExerciseVersion: e.Version, Files: form.files, Seed: practiceSeed, Sample: true,
+		Browser: browser, Exercise: e.Name(), ExerciseVersion: e.Version, Files: form.files, Seed: jobs.Seed, Sample: true,
 	})
 	if err != nil {
 		return err

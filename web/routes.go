@@ -47,6 +47,9 @@ func (s *Server) routes(e *echo.Echo) {
 	get(e, "/account", s.languageChoose)
 	get(e, "/people", s.languageChoose)
 	get(e, "/people/*", s.languageChoose)
+	get(e, "/assign", s.languageChoose)
+	get(e, "/assign/*", s.languageChoose)
+	get(e, "/a/*", s.languageChoose)
 
 	get(e, OIDCCallback, s.oidcFinish)
 
@@ -62,22 +65,13 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/glossary", s.glossaryShow)
 
 	get(site, "/exercises", s.exercisesShow)
-	get(site, "/exercises/:pack/:slug", s.exerciseShow)
 	get(site, "/exercises/:pack/:slug/card.png", s.exerciseCard)
 	get(site, "/exercises/:pack/:slug/watch", s.watchShow)
 	get(site, "/exercises/:pack/:slug/watch/:wrong", s.watchShow)
-	get(site, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
-	get(site, "/exercises/:pack/:slug/checks", s.exerciseReturn)
-	get(site, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
-	get(site, "/exercises/:pack/:slug/reset", s.exerciseReturn)
 	get(site, "/exercises/:pack/:slug/predictions", s.exerciseReturn)
-	get(site, "/exercises/:pack/:slug/history", s.historyShow)
 	posts, drafts := s.limitPosts(s.cfg.PostsPerMinute), s.limitPosts(s.cfg.DraftsPerMinute)
 	site.POST("/questions/:slug/own-answer", s.answerSave, posts)
-	site.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts)
-	site.POST("/exercises/:pack/:slug/reset", s.draftReset, drafts)
-	site.POST("/exercises/:pack/:slug/checks", s.checkCreate, posts)
-	site.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)
+	s.exerciseRoutes(site, posts, drafts)
 	site.POST("/exercises/:pack/:slug/predictions", s.predictionCreate, posts)
 
 	get(site, "/review", s.reviewShow)
@@ -97,9 +91,6 @@ func (s *Server) routes(e *echo.Echo) {
 	site.POST("/labs/:slug", s.labAct)
 	site.GET("/labs/:slug/events", s.labEvents)
 
-	get(site, "/submissions/:id", s.submissionShow)
-	site.GET("/submissions/:id/events", s.submissionEvents)
-
 	get(site, "/runs/:token", s.runShow)
 
 	// Accounts. Candidates need none.
@@ -117,6 +108,45 @@ func (s *Server) routes(e *echo.Echo) {
 	site.POST("/account/password", s.passwordChange, mine, posts)
 	site.POST("/account/sign-out-everywhere", s.signOutEverywhere, mine)
 
+	// Interviewers: what they ask of candidates.
+	get(site, "/assign", s.assignmentsShow, mine)
+	get(site, "/assign/new", s.assignmentNew, mine)
+	site.POST("/assign", s.assignmentCreate, mine, posts)
+	get(site, "/assign/:id", s.assignmentShow, mine)
+	get(site, "/assign/:id/links", s.assignmentReturn, mine)
+	get(site, "/assign/:id/open-link", s.assignmentReturn, mine)
+	site.POST("/assign/:id/links", s.candidateInvite, mine, posts)
+	site.POST("/assign/:id/open-link", s.openLinkCreate, mine, posts)
+	site.POST("/assign/:id/open-link/cancel", s.openLinkCancel, mine, posts)
+	site.POST("/assign/:id/delete", s.assignmentDelete, mine, posts)
+	get(site, "/assign/:id/candidates.csv", s.candidatesCSV, mine)
+	get(site, "/assign/:id/candidates.json", s.candidatesJSON, mine)
+
+	report := site.Group("/assign/:aid/candidates/:cid", mine, s.inReport)
+	get(report, "", s.candidateShow)
+	get(report, "/candidate.json", s.candidateExport)
+	get(report, "/exercises/:pack/:slug", s.playbackShow)
+	get(report, "/exercises/:pack/:slug/history", s.historyShow)
+	get(report, "/submissions/:id", s.submissionShow)
+	report.GET("/submissions/:id/events", s.submissionEvents)
+	report.POST("/cancel", s.candidateCancel, posts)
+	report.POST("/extra", s.candidateExtra, posts)
+	report.POST("/notes", s.candidateJudge, posts)
+	report.POST("/delete", s.candidateDelete, posts)
+	for _, form := range []string{"/cancel", "/extra", "/notes", "/delete"} {
+		get(report, form, s.candidateReturn)
+	}
+
+	// Candidates: their side of an assignment, for who has the link.
+	get(site, "/a/:token", s.sittingShow)
+	site.POST("/a/:token", s.sittingCome, posts)
+	sitting := site.Group("/a/:token", s.inSitting)
+	get(sitting, "/start", s.sittingReturn)
+	get(sitting, "/end", s.sittingReturn)
+	sitting.POST("/start", s.sittingStart, posts)
+	sitting.POST("/end", s.sittingEnd, posts)
+	s.exerciseRoutes(sitting, posts, drafts)
+
 	owner := s.only(store.Owner)
 	get(site, "/people", s.peopleShow, owner)
 	get(site, "/people/log", s.auditShow, owner)
@@ -128,4 +158,20 @@ func (s *Server) routes(e *echo.Echo) {
 	site.POST("/people/:id/password-link", s.personLink, owner, posts)
 	site.POST("/people/:id/sign-out", s.personSignOut, owner)
 	site.POST("/people/:id/remove", s.personRemove, owner)
+}
+
+// exerciseRoutes are the pages of somebody at work, who practises or sits.
+func (s *Server) exerciseRoutes(g *echo.Group, posts, drafts echo.MiddlewareFunc) {
+	get(g, "/exercises/:pack/:slug", s.exerciseShow)
+	get(g, "/exercises/:pack/:slug/drafts", s.exerciseReturn)
+	get(g, "/exercises/:pack/:slug/checks", s.exerciseReturn)
+	get(g, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
+	get(g, "/exercises/:pack/:slug/reset", s.exerciseReturn)
+	get(g, "/exercises/:pack/:slug/history", s.historyShow)
+	g.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts)
+	g.POST("/exercises/:pack/:slug/reset", s.draftReset, drafts)
+	g.POST("/exercises/:pack/:slug/checks", s.checkCreate, posts)
+	g.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)
+	get(g, "/submissions/:id", s.submissionShow)
+	g.GET("/submissions/:id/events", s.submissionEvents)
 }

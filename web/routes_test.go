@@ -58,6 +58,12 @@ func values(pairs []string) url.Values {
 	return out
 }
 
+// The beginnings of the addresses of a report and of a sitting.
+const (
+	reportRoute  = "/:lang/assign/:aid/candidates/:cid"
+	sittingRoute = "/:lang/a/:token"
+)
+
 const testPassword = "words of a test password"
 
 func accessTable() []access {
@@ -86,6 +92,10 @@ func accessTable() []access {
 		anybody("GET", "/account", "/account", 302),
 		anybody("GET", "/people", "/people", 302),
 		anybody("GET", "/people/*", "/people/1", 302),
+
+		anybody("GET", "/assign", "/assign", 302),
+		anybody("GET", "/assign/*", "/assign/1", 302),
+		anybody("GET", "/a/*", "/a/x", 302),
 
 		anybody("GET", "/:lang", "/en", 302),
 		anybody("GET", "/:lang/", "/en/", 200),
@@ -160,6 +170,87 @@ func accessTable() []access {
 			views.OldPasswordField, testPassword, views.PasswordField, "another "+testPassword),
 		staff("POST", "/:lang/account/sign-out-everywhere", "/en/account/sign-out-everywhere", 303),
 
+		// {assignment} belongs to whoever asks, {theirs} to somebody else.
+		staff("GET", "/:lang/assign", "/en/assign", 200),
+		staff("GET", "/:lang/assign/new", "/en/assign/new", 200),
+		staff("POST", "/:lang/assign", "/en/assign", 303, views.TitleField, "Backend", views.ExercisesField, "core/charge-once",
+			views.LangField, "en", views.MinutesField, "60", views.RetainField, "30"),
+		staff("GET", "/:lang/assign/:id", "/en/assign/{assignment}", 200),
+		ownersOnly("GET", "/:lang/assign/:id", "/en/assign/{theirs}", 200),
+		staff("GET", "/:lang/assign/:id", "/en/assign/x", 404),
+		staff("GET", "/:lang/assign/:id/links", "/en/assign/{assignment}/links", 303),
+		staff("GET", "/:lang/assign/:id/open-link", "/en/assign/{assignment}/open-link", 303),
+		staff("POST", "/:lang/assign/:id/links", "/en/assign/{assignment}/links", 200, views.NameField, "Grace"),
+		ownersOnly("POST", "/:lang/assign/:id/links", "/en/assign/{theirs}/links", 200, views.NameField, "Grace"),
+		staff("POST", "/:lang/assign/:id/open-link", "/en/assign/{assignment}/open-link", 200),
+		ownersOnly("POST", "/:lang/assign/:id/open-link", "/en/assign/{theirs}/open-link", 200),
+		staff("POST", "/:lang/assign/:id/open-link/cancel", "/en/assign/{assignment}/open-link/cancel", 303),
+		ownersOnly("POST", "/:lang/assign/:id/open-link/cancel", "/en/assign/{theirs}/open-link/cancel", 303),
+		staff("POST", "/:lang/assign/:id/delete", "/en/assign/{assignment}/delete", 303),
+		ownersOnly("POST", "/:lang/assign/:id/delete", "/en/assign/{theirs}/delete", 303),
+		staff("GET", "/:lang/assign/:id/candidates.csv", "/en/assign/{assignment}/candidates.csv", 200),
+		ownersOnly("GET", "/:lang/assign/:id/candidates.csv", "/en/assign/{theirs}/candidates.csv", 200),
+		staff("GET", "/:lang/assign/:id/candidates.json", "/en/assign/{assignment}/candidates.json", 200),
+		ownersOnly("GET", "/:lang/assign/:id/candidates.json", "/en/assign/{theirs}/candidates.json", 200),
+
+		staff("GET", reportRoute, "/en/assign/{candidate}", 200),
+		ownersOnly("GET", reportRoute, "/en/assign/{their-candidate}", 200),
+		staff("GET", reportRoute+"/candidate.json", "/en/assign/{candidate}/candidate.json", 200),
+		ownersOnly("GET", reportRoute+"/candidate.json", "/en/assign/{their-candidate}/candidate.json", 200),
+		staff("GET", reportRoute+"/exercises/:pack/:slug", "/en/assign/{candidate}/exercises/core/charge-once", 200),
+		ownersOnly("GET", reportRoute+"/exercises/:pack/:slug", "/en/assign/{their-candidate}/exercises/core/charge-once", 200),
+		staff("GET", reportRoute+"/exercises/:pack/:slug", "/en/assign/{candidate}/exercises/core/secret", 404), // not assigned
+		staff("GET", reportRoute+"/exercises/:pack/:slug/history", "/en/assign/{candidate}/exercises/core/charge-once/history", 200),
+		ownersOnly("GET", reportRoute+"/exercises/:pack/:slug/history", "/en/assign/{their-candidate}/exercises/core/charge-once/history", 200),
+		staff("GET", reportRoute+"/submissions/:id", "/en/assign/{candidate}/submissions/x", 404),
+		staff("GET", reportRoute+"/submissions/:id/events", "/en/assign/{candidate}/submissions/x/events", 404),
+		staff("GET", reportRoute+"/submissions/:id", "/en/assign/{handed-in}", 200),
+		staff("GET", reportRoute+"/cancel", "/en/assign/{candidate}/cancel", 303),
+		staff("GET", reportRoute+"/extra", "/en/assign/{candidate}/extra", 303),
+		staff("GET", reportRoute+"/notes", "/en/assign/{candidate}/notes", 303),
+		staff("GET", reportRoute+"/delete", "/en/assign/{candidate}/delete", 303),
+		staff("POST", reportRoute+"/cancel", "/en/assign/{candidate}/cancel", 303),
+		ownersOnly("POST", reportRoute+"/cancel", "/en/assign/{their-candidate}/cancel", 303),
+		staff("POST", reportRoute+"/extra", "/en/assign/{candidate}/extra", 303, views.ExtraField, "15"),
+		ownersOnly("POST", reportRoute+"/extra", "/en/assign/{their-candidate}/extra", 303, views.ExtraField, "15"),
+		staff("POST", reportRoute+"/notes", "/en/assign/{candidate}/notes", 303, views.NoteField, "Good."),
+		ownersOnly("POST", reportRoute+"/notes", "/en/assign/{their-candidate}/notes", 303, views.NoteField, "Good."),
+		staff("POST", reportRoute+"/delete", "/en/assign/{candidate}/delete", 303),
+		ownersOnly("POST", reportRoute+"/delete", "/en/assign/{their-candidate}/delete", 303),
+
+		// Who has a candidate's link is that candidate, whoever else it is.
+		anybody("GET", sittingRoute, "/en/a/{sitting}", 200),
+		anybody("GET", sittingRoute, "/en/a/{open}", 200),
+		anybody("GET", sittingRoute, "/en/a/nothing", 404),
+		anybody("POST", sittingRoute, "/en/a/{open}", 303, views.NameField, "Linus"),
+		anybody("POST", sittingRoute, "/en/a/{sitting}", 404, views.NameField, "Linus"),
+		anybody("GET", sittingRoute+"/start", "/en/a/{sitting}/start", 303),
+		anybody("GET", sittingRoute+"/end", "/en/a/{sitting}/end", 303),
+		anybody("POST", sittingRoute+"/start", "/en/a/{invited}/start", 303),
+		anybody("POST", sittingRoute+"/start", "/en/a/nothing/start", 404),
+		anybody("POST", sittingRoute+"/end", "/en/a/{sitting}/end", 303),
+		anybody("POST", sittingRoute+"/end", "/en/a/{open}/end", 404),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug", "/en/a/{sitting}/exercises/core/charge-once", 200),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug", "/en/a/{sitting}/exercises/core/secret", 404),      // not assigned
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug", "/en/a/{invited}/exercises/core/charge-once", 404), // before the start
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug", "/en/a/{ended}/exercises/core/charge-once", 410),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug/drafts", "/en/a/{sitting}/exercises/core/charge-once/drafts", 303),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug/checks", "/en/a/{sitting}/exercises/core/charge-once/checks", 303),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/checks", "/en/a/{sitting}/exercises/core/charge-once/checks", 400), // no text
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/checks", "/en/a/{ended}/exercises/core/charge-once/checks", 410, task...),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug/submissions", "/en/a/{sitting}/exercises/core/charge-once/submissions", 303),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug/reset", "/en/a/{sitting}/exercises/core/charge-once/reset", 303),
+		anybody("GET", sittingRoute+"/exercises/:pack/:slug/history", "/en/a/{sitting}/exercises/core/charge-once/history", 200),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/drafts", "/en/a/{sitting}/exercises/core/charge-once/drafts", 303, task...),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/drafts", "/en/a/{ended}/exercises/core/charge-once/drafts", 410, task...),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/reset", "/en/a/{sitting}/exercises/core/charge-once/reset", 303, task...),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/reset", "/en/a/{ended}/exercises/core/charge-once/reset", 410, task...),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/submissions", "/en/a/{sitting}/exercises/core/charge-once/submissions", 303, task...),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/submissions", "/en/a/{ended}/exercises/core/charge-once/submissions", 410, task...),
+		anybody("POST", sittingRoute+"/exercises/:pack/:slug/submissions", "/en/a/{sitting}/exercises/core/secret/submissions", 404, task...),
+		anybody("GET", sittingRoute+"/submissions/:id", "/en/a/{sitting}/submissions/x", 404),
+		anybody("GET", sittingRoute+"/submissions/:id/events", "/en/a/{sitting}/submissions/x/events", 404),
+
 		ownersOnly("GET", "/:lang/people", "/en/people", 200),
 		ownersOnly("GET", "/:lang/people/log", "/en/people/log", 200),
 		ownersOnly("GET", "/:lang/people/invitations", "/en/people/invitations", 303),
@@ -182,6 +273,7 @@ type accessBundle struct {
 	root  store.Actor // an owner that is never signed in
 	made  int
 	owned string // the submission of the candidate at hand
+	asks  store.Actor
 }
 
 func setupAccess(t *testing.T) *accessBundle {
@@ -242,7 +334,44 @@ func (b *accessBundle) signedIn(t *testing.T, role store.Role) *visitor {
 	if a.status != http.StatusSeeOther {
 		t.Fatalf("status %d: %s", a.status, a.body)
 	}
+	p, _, err := b.st.Password(t.Context(), fmt.Sprint("person-", b.made))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.person = p
 	return v
+}
+
+// assignment is a new one of somebody.
+func (b *accessBundle) assignment(t *testing.T, by store.Actor) store.Assignment {
+	t.Helper()
+	return newAssignment(t, b.testBundle, by, store.Assignment{})
+}
+
+// as is who asks, or, for who has no account, somebody who is not signed in.
+func (b *accessBundle) as() store.Actor {
+	if b.asks.Person.ID == 0 {
+		return b.root
+	}
+	return b.asks
+}
+
+// candidatePath is the report of a new candidate, without what stands before.
+func (b *accessBundle) candidatePath(t *testing.T, by store.Actor) (string, string) {
+	t.Helper()
+	a := b.assignment(t, by)
+	token, c := newCandidate(t, b.testBundle, by, a)
+	return fmt.Sprintf("%d/candidates/%d", a.ID, c.ID), token
+}
+
+// sitting is the token of a new candidate who has started.
+func (b *accessBundle) sitting(t *testing.T) string {
+	t.Helper()
+	token, c := newCandidate(t, b.testBundle, b.root, b.assignment(t, b.root))
+	if err := b.st.StartSitting(t.Context(), c, "", b.srv.cfg.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return token
 }
 
 // fill puts something new in the places.
@@ -255,6 +384,33 @@ func (b *accessBundle) fill(t *testing.T, s string) string {
 	}
 	replace("{submission}", func() string { return b.owned })
 	replace("{login}", b.login)
+	replace("{assignment}", func() string { return fmt.Sprint(b.assignment(t, b.as()).ID) })
+	replace("{theirs}", func() string { return fmt.Sprint(b.assignment(t, b.root).ID) })
+	replace("{candidate}", func() string { path, _ := b.candidatePath(t, b.as()); return path })
+	replace("{their-candidate}", func() string { path, _ := b.candidatePath(t, b.root); return path })
+	replace("{invited}", func() string { _, token := b.candidatePath(t, b.root); return token })
+	replace("{sitting}", func() string { return b.sitting(t) })
+	replace("{ended}", func() string {
+		token := b.sitting(t)
+		if a := b.visitor(t).post(t, "/en/a/"+token+"/end", nil); a.status != http.StatusSeeOther {
+			t.Fatalf("status %d", a.status)
+		}
+		return token
+	})
+	replace("{open}", func() string {
+		token := auth.NewToken()
+		if err := b.st.SetOpenLink(t.Context(), b.root, b.assignment(t, b.root).ID, store.HashToken(token), b.srv.cfg.Now()); err != nil {
+			t.Fatal(err)
+		}
+		return token
+	})
+	replace("{handed-in}", func() string {
+		path, token := b.candidatePath(t, b.as())
+		b.visitor(t).post(t, "/en/a/"+token+"/start", nil)
+		a := b.visitor(t).post(t, "/en/a/"+token+"/exercises/core/charge-once/submissions", form(0, "package handler\n"))
+		_, id, _ := strings.Cut(a.header.Get("Location"), "/submissions/")
+		return path + "/submissions/" + id
+	})
 	replace("{link}", func() string { return b.link(t, store.Interviewer) })
 	replace("{person}", func() string { return fmt.Sprint(b.person(t).ID) })
 	replace("{invitation}", func() string {
@@ -271,6 +427,7 @@ func (b *accessBundle) fill(t *testing.T, s string) string {
 // status is what a request gets. It does not read on: streams have no end.
 func (b *accessBundle) status(t *testing.T, v *visitor, row access) int {
 	t.Helper()
+	b.asks = store.Actor{Person: v.person}
 	form := url.Values{}
 	for name, list := range row.form {
 		form.Set(name, b.fill(t, list[0]))

@@ -34,6 +34,8 @@ type Catalog interface {
 	Exercise(name string) (*exercises.Exercise, bool)
 	// Public lists the exercises that everybody may see, in order.
 	Public() []*exercises.Head
+	// All lists those that are only for who has a link, too.
+	All() []*exercises.Head
 	// Problems tells why packs are left out, as far as is known.
 	Problems() exercises.Problems
 }
@@ -43,6 +45,10 @@ type Queue interface {
 	Submit(ctx context.Context, s jobs.Submission) (jobs.Receipt, error)
 	// Forget deletes a browser with all that it wrote and the jobs for it.
 	Forget(ctx context.Context, b store.Browser) error
+	// EndSitting ends a sitting and hands in what stands there.
+	EndSitting(ctx context.Context, candidate int64, by store.Ending) (ended bool, err error)
+	ForgetCandidate(ctx context.Context, by store.Actor, c store.Candidate) error
+	DeleteAssignment(ctx context.Context, by store.Actor, id int64) error
 	Watch(id int64) (changes <-chan struct{}, stop func())
 	Preparing() string
 	// Replay runs the one schedule of a token; Replayed returns what it has

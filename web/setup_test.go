@@ -123,6 +123,13 @@ func testCatalog() fakeCatalog {
 	}}
 }
 
+func (c fakeCatalog) All() (out []*exercises.Head) {
+	for _, e := range c {
+		out = append(out, &e.Head)
+	}
+	return out
+}
+
 type testBundle struct {
 	st     *store.Store
 	queue  *jobs.Queue
@@ -139,7 +146,7 @@ func setup(t *testing.T, cfg Config, catalog Catalog) *testBundle {
 		grader: &fakeGrader{progress: make(chan jobs.Progress), verdicts: make(chan verdict.Verdict)},
 	}
 	var err error
-	b.queue, err = jobs.New(t.Context(), b.st, b.grader, jobs.Config{Workers: 1, SoftStop: 10 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+	b.queue, err = jobs.New(t.Context(), b.st, b.grader, jobs.Config{Workers: 1, SoftStop: 10 * time.Millisecond, Now: cfg.Now, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +185,7 @@ func (b *testBundle) graded(t *testing.T, v *visitor, path string) {
 
 // visitor is a browser with cookies and without script.
 type visitor struct {
+	person store.Person // who is signed in, where a test needs it
 	b      *testBundle
 	client *http.Client
 }

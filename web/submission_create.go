@@ -11,10 +11,6 @@ import (
 	"redeliver/web/views"
 )
 
-// practiceSeed draws the records of every practice submission: the same source
-// meets the same records, and so has the same verdict.
-const practiceSeed = 1
-
 // submissionCreate hands the text in and leads to the page of the submission.
 func (s *Server) submissionCreate(c echo.Context) error {
 	form, err := s.readForm(c)
@@ -30,7 +26,7 @@ func (s *Server) submissionCreate(c echo.Context) error {
 	}
 	receipt, err := s.queue.Submit(c.Request().Context(), jobs.Submission{
 		Browser: browser, Exercise: form.exercise.Name(), ExerciseVersion: form.exercise.Version,
-		Base: form.base, Files: form.files, Seed: practiceSeed,
+		Base: form.base, Files: form.files, Seed: jobs.Seed,
 	})
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) {
@@ -54,7 +50,7 @@ func (s *Server) answer(c echo.Context, form exerciseForm, r jobs.Receipt) error
 		notice = string(r.Answer)
 	case jobs.Created:
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.SubmissionURL(s.langOf(c), r.PublicID), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.SubmissionURL(s.rootOf(c), r.PublicID), notice)))
 }
 
 // showRefused says why a submission was not taken. The text was saved as a

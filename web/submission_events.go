@@ -46,7 +46,7 @@ func (g *gradingStream) look(ctx context.Context, es *eventStream) (done bool, e
 	if err != nil {
 		return false, err
 	}
-	state, err := g.s.state(ctx, sub, g.page.Lang())
+	state, err := g.s.state(es.c, sub)
 	if err != nil {
 		return false, err
 	}

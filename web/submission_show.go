@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
@@ -20,21 +19,17 @@ func (s *Server) submissionShow(c echo.Context) error {
 		return err
 	}
 	p := s.page(c)
-	state, err := s.state(c.Request().Context(), sub, p.Lang())
+	state, err := s.state(c, sub)
 	if err != nil {
 		return err
 	}
-	if passed := sub.Verdict != nil && sub.Verdict.Outcome == verdict.Passed; passed {
-		if e, err := s.exercise(sub.Exercise); err == nil { // its pack may be gone
-			text, err := s.texts.of(e, p.Lang())
-			if err != nil {
-				return err
-			}
-			state.ApproachHTML = text.approach
-		}
-	}
-	if err := s.addPractice(c, sub, &state); err != nil {
+	if state.ApproachHTML, err = s.approach(c, sub); err != nil {
 		return err
+	}
+	if _, sits := sittingOf(c); !sits {
+		if err := s.addPractice(c, sub, &state); err != nil {
+			return err
+		}
 	}
 	m, err := views.NewSubmission(p, state, c.QueryParam("notice"))
 	if err != nil {
@@ -43,15 +38,30 @@ func (s *Server) submissionShow(c echo.Context) error {
 	return render(c, http.StatusOK, views.Submission(m))
 }
 
+// approach is how to answer the exercise, for who has passed it and may see that.
+func (s *Server) approach(c echo.Context, sub store.Submission) (string, error) {
+	sit, sits := sittingOf(c)
+	e, ok := s.catalog.Exercise(sub.Exercise) // its pack may be gone
+	if sub.Verdict == nil || sub.Verdict.Outcome != verdict.Passed || !ok || sits && !sit.assignment.Approaches || !sits && e.Visibility != "public" {
+		return "", nil
+	}
+	text, err := s.texts.of(e, s.langOf(c))
+	return text.approach, err
+}
+
 // submission finds the submission in the address if this browser made it.
 func (s *Server) submission(c echo.Context) (store.Submission, error) {
 	c.Set(submissionKey, c.Param("id"))
-	return s.store.Submission(c.Request().Context(), s.browser(c), c.Param("id"))
+	sub, err := s.store.Submission(c.Request().Context(), s.browser(c), c.Param("id"))
+	sub.Verdict = shown(c, sub.Verdict)
+	return sub, err
 }
 
 // state collects what the page shows of a submission.
-func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (views.SubmissionState, error) {
+func (s *Server) state(c echo.Context, sub store.Submission) (views.SubmissionState, error) {
+	ctx, lang := c.Request().Context(), s.langOf(c)
 	state := views.SubmissionState{
+		Partial:  hidesPhases(c),
 		PublicID: sub.PublicID, Exercise: sub.Exercise, Title: s.titleOf(sub.Exercise, lang), CreatedAt: sub.CreatedAt,
 		Attempt: sub.Attempt, Preparing: s.queue.Preparing() != "", Verdict: sub.Verdict,
 	}
@@ -69,6 +79,9 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 		state.Waiting = waiting
 	}
 	state.Planned, state.Databases = s.planned(sub.Exercise)
+	if state.Partial {
+		state.Planned = []string{schedule.HappyPath}
+	}
 	steps, err := s.store.Steps(ctx, sub.ID)
 	if err != nil {
 		return views.SubmissionState{}, err
@@ -77,6 +90,9 @@ func (s *Server) state(ctx context.Context, sub store.Submission, lang string) (
 		p, err := jobs.DecodeProgress(step.Data)
 		if err != nil {
 			return views.SubmissionState{}, err
+		}
+		if state.Partial && beyondHappyPath(p) {
+			continue
 		}
 		state.Steps = append(state.Steps, views.Progress(p))
 		state.StepNumbers = append(state.StepNumbers, step.Number)
@@ -95,4 +111,9 @@ func (s *Server) planned(exercise string) (phases, databases []string) {
 		return ok && e.Phases != nil && phase != schedule.HappyPath && !slices.Contains(e.Phases, phase)
 	})
 	return phases, databases
+}
+
+// beyondHappyPath reports whether a step tells of a phase with faults.
+func beyondHappyPath(p jobs.Progress) bool {
+	return p.Coverage != nil && p.Coverage.Phase != schedule.HappyPath || p.Finding != nil && p.Finding.Phase != "" && p.Finding.Phase != schedule.HappyPath
 }

@@ -11,6 +11,7 @@ minify() {
 minify node_modules/htmx.org/dist/htmx.js ../lib/htmx.js
 minify node_modules/htmx-ext-sse/dist/sse.js ../lib/sse.js
 minify timeline.js ../lib/timeline.js
+minify sitting.js ../lib/sitting.js
 
 # The packages that are in the bundle are those that esbuild has read.
 used=$(mktemp)

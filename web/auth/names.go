@@ -81,6 +81,10 @@ func easy(password, login string) bool {
 	return len(different) < 5
 }
 
+// Name is the name of a person or of a candidate as it was typed, in the form in
+// which it is shown, or a *FieldError.
+func Name(typed string) (string, error) { return newName(typed) }
+
 func newName(typed string) (string, error) {
 	name, err := precis.Nickname.String(typed)
 	switch {

@@ -11,10 +11,6 @@ import (
 	"redeliver/web/store/db"
 )
 
-// AssignmentSeed draws the records of every submission in a sitting: all candidates
-// meet the same ones.
-const AssignmentSeed = 1
-
 // maxPast is how many candidates one upkeep deletes at most.
 const maxPast = 100
 
@@ -54,10 +50,10 @@ func (q *Queue) handIn(ctx context.Context, tx *sql.Tx, queries *db.Queries, u *
 		case !errors.Is(err, sql.ErrNoRows):
 			return fmt.Errorf("find unfinished submission: %w", err)
 		}
-		// The version is that of the grading: nobody has seen one here.
+		// It was handed in at the end, whenever that was noticed. The version is that of the grading: nobody has seen one here.
 		in := intake{
-			Submission: Submission{Browser: u.Browser, Exercise: draft.Exercise, Files: draft.Files, Seed: AssignmentSeed},
-			q:          q, tx: tx, queries: queries, browser: u.BrowserID, now: q.cfg.Now(),
+			Submission: Submission{Browser: u.Browser, Exercise: draft.Exercise, Files: draft.Files, Seed: Seed},
+			q:          q, tx: tx, queries: queries, browser: u.BrowserID, now: u.EndedAt,
 		}
 		if _, err := in.create(ctx, db.Submission{}, false); err != nil {
 			return err

@@ -280,3 +280,11 @@ func (s *Store) Past(ctx context.Context, now time.Time, limit int) ([]Browser, 
 	}
 	return list, nil
 }
+
+// NoteCandidate writes an entry of the log about a candidate that goes with no other
+// change.
+func (s *Store) NoteCandidate(ctx context.Context, by Actor, c Candidate, action Action, now time.Time) error {
+	return s.withAssignment(ctx, by, c.Assignment, func(q *db.Queries, a db.Assignment) error {
+		return note(ctx, q, by, action, label(a, c.ID), now)
+	})
+}

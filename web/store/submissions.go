@@ -47,6 +47,9 @@ type SubmissionInfo struct {
 	State     State
 	Outcome   verdict.Outcome // empty while State is Queued
 	CreatedAt time.Time
+	// StartedAt and FinishedAt are zero before that happened.
+	StartedAt  time.Time
+	FinishedAt time.Time
 }
 
 // Submission returns the submission with the given public id if this browser
@@ -82,6 +85,7 @@ func (s *Store) Submissions(ctx context.Context, b Browser, exercise string, lim
 		list = append(list, SubmissionInfo{
 			PublicID: r.PublicID, Exercise: r.Exercise, State: State(r.State),
 			Outcome: verdict.Outcome(r.Outcome), CreatedAt: time.UnixMilli(r.CreatedAt),
+			StartedAt: timeOf(r.StartedAt), FinishedAt: timeOf(r.FinishedAt),
 		})
 	}
 	return list, nil

@@ -94,7 +94,9 @@ func NewExercise(p Page, e *exercises.Exercise, statementHTML string, hints []Hi
 	t := text{words: p.Words}
 	spoken := e.Language(p.Lang())
 	p.Title, p.Editor = e.Title[spoken], true
-	p.Card = CardURL(ExerciseURL(p.Lang(), e.Name()))
+	if p.Card = CardURL(ExerciseURL(p.Lang(), e.Name())); p.Within != "" {
+		p.Card = ""
+	}
 	p.Description = t.say("exercise.description", "Title", p.Title)
 	return ExerciseModel{
 		Page: p, Name: e.Name(), Spoken: spoken, Level: e.Level, Minutes: e.Minutes,

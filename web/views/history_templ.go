@@ -45,7 +45,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseURL(m.Lang(), m.Exercise)).ResolveURL(ctx)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseURL(m.Root(), m.Exercise)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 7, Col: 68}
 			}
@@ -107,7 +107,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var7 string
-				templ_7745c5c3_Var7, templ_7745c5c3_Err = templruntime.NewAttributeExpression(HistoryURL(m.Lang(), m.Exercise, "", "")).ResolveURL(ctx)
+				templ_7745c5c3_Var7, templ_7745c5c3_Err = templruntime.NewAttributeExpression(HistoryURL(m.Root(), m.Exercise, "", "")).ResolveURL(ctx)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 12, Col: 87}
 				}
@@ -212,7 +212,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var12 string
-						templ_7745c5c3_Var12, templ_7745c5c3_Err = templruntime.NewAttributeExpression(SubmissionURL(m.Lang(), s.PublicID)).ResolveURL(ctx)
+						templ_7745c5c3_Var12, templ_7745c5c3_Err = templruntime.NewAttributeExpression(SubmissionURL(m.Root(), s.PublicID)).ResolveURL(ctx)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 31, Col: 53}
 						}
@@ -238,7 +238,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var14 string
-						templ_7745c5c3_Var14, templ_7745c5c3_Err = templruntime.NewAttributeExpression(HistoryURL(m.Lang(), m.Exercise, "", string(submissionRef(s.PublicID)))).ResolveURL(ctx)
+						templ_7745c5c3_Var14, templ_7745c5c3_Err = templruntime.NewAttributeExpression(HistoryURL(m.Root(), m.Exercise, "", string(submissionRef(s.PublicID)))).ResolveURL(ctx)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 32, Col: 89}
 						}
@@ -323,7 +323,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var19 string
-						templ_7745c5c3_Var19, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseVersionURL(m.Lang(), m.Exercise, d.Version)).ResolveURL(ctx)
+						templ_7745c5c3_Var19, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseVersionURL(m.Root(), m.Exercise, d.Version)).ResolveURL(ctx)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 45, Col: 69}
 						}
@@ -402,7 +402,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var24 string
-						templ_7745c5c3_Var24, templ_7745c5c3_Err = templruntime.NewAttributeExpression(HistoryURL(m.Lang(), m.Exercise, "", string(draftRef(d.Version)))).ResolveURL(ctx)
+						templ_7745c5c3_Var24, templ_7745c5c3_Err = templruntime.NewAttributeExpression(HistoryURL(m.Root(), m.Exercise, "", string(draftRef(d.Version)))).ResolveURL(ctx)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 52, Col: 83}
 						}
@@ -446,7 +446,7 @@ func HistoryPage(m HistoryModel) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var27 string
-					templ_7745c5c3_Var27, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseVersionURL(m.Lang(), m.Exercise, 0)).ResolveURL(ctx)
+					templ_7745c5c3_Var27, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseVersionURL(m.Root(), m.Exercise, 0)).ResolveURL(ctx)
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/history.templ`, Line: 55, Col: 63}
 					}

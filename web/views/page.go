@@ -31,6 +31,10 @@ type Page struct {
 	Timeline    bool           // loads what makes a timeline walkable
 	Editor      bool           // loads the editor of source code
 	Refresh     bool           // reloads without script until the page is complete
+	// Within is where exercises and submissions lie that belong to a sitting: what
+	// stands behind the language, with a slash at its end; "" elsewhere.
+	Within  string
+	Sitting SittingBar // the zero value outside of a sitting
 }
 
 // LanguageLink is a page in one language.
@@ -59,6 +63,9 @@ func anyLanguage(u templ.SafeURL) string {
 
 // Lang is the language of the page, as it stands in addresses.
 func (p Page) Lang() string { return p.Words.Lang() }
+
+// Root is the beginning of the addresses of exercises and submissions.
+func (p Page) Root() string { return p.Lang() + strings.TrimSuffix("/"+p.Within, "/") }
 
 // text joins the parts of building a model: it keeps the first error.
 type text struct {

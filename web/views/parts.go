@@ -14,6 +14,9 @@ type SubmissionLine struct {
 	At       time.Time
 }
 
+// Withheld is the outcome of a submission whose reader may see the happy path only.
+const Withheld verdict.Outcome = "withheld"
+
 func stateName(o verdict.Outcome) string {
 	if o == "" {
 		return "queued"
@@ -31,6 +34,8 @@ func stateSign(o verdict.Outcome) string {
 		return "⊘"
 	case verdict.Inconclusive:
 		return "?"
+	case Withheld:
+		return "•"
 	default:
 		return "…"
 	}

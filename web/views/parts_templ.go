@@ -294,7 +294,7 @@ func submissionList(p Page, list []SubmissionLine) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templruntime.NewAttributeExpression(SubmissionURL(p.Lang(), s.PublicID)).ResolveURL(ctx)
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templruntime.NewAttributeExpression(SubmissionURL(p.Root(), s.PublicID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/parts.templ`, Line: 45, Col: 49}
 			}

@@ -20,6 +20,7 @@ type SubmissionState struct {
 	PublicID  string
 	Exercise  string // pack/slug
 	Title     string // of the exercise
+	Partial   bool   // the reader may see the happy path only
 	CreatedAt time.Time
 	Files     []FileModel
 	Attempt   int // 0: it waits
@@ -96,6 +97,7 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 		m.Practice, err = NewPractice(p, s.Said, s.Cards)
 		t.keep(err)
 		m.Result = t.result(*s.Verdict, m.Source)
+		m.Result.Partial = s.Partial
 	}
 	return m, t.err
 }
@@ -203,6 +205,7 @@ type ResultModel struct {
 	Databases bool     // the coverage tells databases apart
 	Model     bool     // one of them is the model of READ COMMITTED
 	Skipped   []string // phases that were not run
+	Partial   bool     // the reader may see the happy path only
 	Stdout    string
 	Stderr    string
 }
@@ -235,7 +238,7 @@ func (t *text) result(v verdict.Verdict, source Source) *ResultModel {
 		Took: t.say("submission.took", "Seconds", seconds(v.Timings.Queue+v.Timings.Total), "Queue", seconds(v.Timings.Queue),
 			"Build", seconds(v.Timings.Build), "Explore", seconds(v.Timings.Load+v.Timings.Explore)),
 	}
-	if v.Outcome == verdict.Passed || v.Outcome == verdict.Inconclusive {
+	if v.Outcome == verdict.Passed || v.Outcome == verdict.Inconclusive || v.Outcome == Withheld {
 		r.Meaning = t.say("submission." + string(v.Outcome))
 	}
 	for _, f := range v.Findings {

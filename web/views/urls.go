@@ -9,10 +9,13 @@ import (
 )
 
 // The addresses below are used by the views and by the redirects of package
-// web. Exercises are named pack/slug.
+// web. Exercises are named pack/slug. The addresses of exercises, submissions and
+// histories begin with a language or, inside of a sitting, with Page.Root.
 
 // HomeURL is the first page in a language.
-func HomeURL(lang string) templ.SafeURL { return templ.SafeURL("/" + url.PathEscape(lang) + "/") }
+func HomeURL(lang string) templ.SafeURL {
+	return templ.SafeURL("/" + (&url.URL{Path: lang}).EscapedPath() + "/")
+}
 
 // ExercisesURL is the list of exercises.
 func ExercisesURL(lang string) templ.SafeURL { return HomeURL(lang) + "exercises" }

@@ -316,7 +316,7 @@ func (q *Queries) ListGraded(ctx context.Context, arg ListGradedParams) ([]Submi
 }
 
 const listOwnSubmissions = `-- name: ListOwnSubmissions :many
-SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at
+SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at, s.started_at, s.finished_at
 FROM submissions s JOIN browsers b ON b.id = s.browser_id
 WHERE b.token_hash = $1 AND (CAST($2 AS TEXT) = '' OR s.exercise = CAST($2 AS TEXT))
 ORDER BY s.id DESC LIMIT $3
@@ -329,11 +329,13 @@ type ListOwnSubmissionsParams struct {
 }
 
 type ListOwnSubmissionsRow struct {
-	PublicID  string
-	Exercise  string
-	State     string
-	Outcome   string
-	CreatedAt int64
+	PublicID   string
+	Exercise   string
+	State      string
+	Outcome    string
+	CreatedAt  int64
+	StartedAt  sql.NullInt64
+	FinishedAt sql.NullInt64
 }
 
 func (q *Queries) ListOwnSubmissions(ctx context.Context, arg ListOwnSubmissionsParams) ([]ListOwnSubmissionsRow, error) {
@@ -351,6 +353,8 @@ func (q *Queries) ListOwnSubmissions(ctx context.Context, arg ListOwnSubmissions
 			&i.State,
 			&i.Outcome,
 			&i.CreatedAt,
+			&i.StartedAt,
+			&i.FinishedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ SELECT s.* FROM submissions s JOIN browsers b ON b.id = s.browser_id
 WHERE s.public_id = @public_id AND b.token_hash = @token_hash;
 
 -- name: ListOwnSubmissions :many
-SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at
+SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at, s.started_at, s.finished_at
 FROM submissions s JOIN browsers b ON b.id = s.browser_id
 WHERE b.token_hash = @token_hash AND (CAST(@exercise AS TEXT) = '' OR s.exercise = CAST(@exercise AS TEXT))
 ORDER BY s.id DESC LIMIT @max_rows;

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/grader/verdict"
+	"redeliver/web/jobs"
+	"redeliver/web/store"
+	"redeliver/web/views"
+)
+
+// inReport lets an interviewer look into the sitting of one of its candidates. What
+// is below then reads the drafts and submissions of the sitting.
+func (s *Server) inReport(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		assignment, err := numberOf(c, "aid")
+		if err != nil {
+			return err
+		}
+		id, err := numberOf(c, "cid")
+		if err != nil {
+			return err
+		}
+		ctx, by := c.Request().Context(), s.actor(c)
+		a, err := s.store.Assignment(ctx, by, assignment)
+		if err != nil {
+			return err
+		}
+		candidate, err := s.store.Candidate(ctx, by, assignment, id)
+		if err != nil {
+			return err
+		}
+		sit, err := s.read(ctx, candidate, a)
+		if err != nil {
+			return err
+		}
+		sit.report = true
+		c.Set(sittingKey, sit)
+		c.Set(browserKey, candidate.Browser)
+		return next(c)
+	}
+}
+
+// events lists everything that was written for an exercise in a sitting, in order:
+// of a draft and a submission of the same moment, the draft first.
+func (s *Server) events(ctx context.Context, b store.Browser, exercise string) (views.EventsOf, error) {
+	drafts, err := s.store.Drafts(ctx, b, exercise, store.MaxSittingVersions)
+	if err != nil {
+		return nil, err
+	}
+	var list views.EventsOf
+	for _, d := range slices.Backward(drafts) {
+		list = append(list, views.ReportEvent{Ref: views.DraftEvent(d.Version), At: d.SavedAt, Version: d.Version, Auto: d.Auto, Size: d.Size})
+	}
+	subs, err := s.store.Submissions(ctx, b, exercise, jobs.MaxPerSitting)
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range slices.Backward(subs) {
+		list = append(list, views.ReportEvent{
+			Ref: views.SubmissionEvent(info.PublicID), At: info.CreatedAt, ID: info.PublicID, Outcome: info.Outcome, Waited: waited(info),
+		})
+	}
+	slices.SortStableFunc(list, func(a, b views.ReportEvent) int { return a.At.Compare(b.At) })
+	return list, nil
+}
+
+// waited is how long a submission waited for us.
+func waited(info store.SubmissionInfo) time.Duration {
+	switch {
+	case info.Outcome == verdict.Inconclusive:
+		return info.FinishedAt.Sub(info.CreatedAt)
+	case info.StartedAt.IsZero():
+		return 0
+	}
+	return info.StartedAt.Sub(info.CreatedAt)
+}

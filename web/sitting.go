@@ -1,0 +1,194 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"redeliver/exercises"
+	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
+	"redeliver/web/clock"
+	"redeliver/web/store"
+	"redeliver/web/views"
+)
+
+// sitting is the candidate behind a request, who is at work or is looked at by an
+// interviewer.
+type sitting struct {
+	candidate  store.Candidate
+	assignment store.Assignment
+	reading    clock.Reading
+	report     bool // an interviewer looks
+}
+
+// sittingKey is where a request keeps its sitting.
+const sittingKey = "sitting"
+
+func sittingOf(c echo.Context) (sitting, bool) {
+	sit, ok := c.Get(sittingKey).(sitting)
+	return sit, ok
+}
+
+// state names how far a candidate is.
+func stateOf(c store.Candidate) string {
+	switch {
+	case !c.EndedAt.IsZero():
+		return "ended"
+	case !c.CancelledAt.IsZero():
+		return "cancelled"
+	case c.Sits():
+		return "sits"
+	default:
+		return "invited"
+	}
+}
+
+// inSitting lets whoever has a candidate's link act in its sitting, with the drafts
+// and submissions of the sitting instead of those of the browser. A sitting whose
+// time is over is ended first, whatever the request wants.
+func (s *Server) inSitting(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		sit, err := s.findSitting(c.Request().Context(), c.Param("token"))
+		if err != nil {
+			return s.assignmentLinkProblem(err)
+		}
+		c.Set(sittingKey, sit)
+		c.Set(browserKey, sit.candidate.Browser)
+		err = next(c)
+		if errors.Is(err, store.ErrEnded) {
+			return errOver // it ended while the request was under way
+		}
+		return err
+	}
+}
+
+// assignmentLinkProblem says of a link that leads nowhere why that may be.
+func (s *Server) assignmentLinkProblem(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return &problem{status: http.StatusNotFound, message: "sitting.gone", cause: err}
+	}
+	return err
+}
+
+func (s *Server) findSitting(ctx context.Context, token string) (sitting, error) {
+	hash := store.HashToken(token)
+	candidate, a, err := s.store.CandidateByToken(ctx, hash)
+	if err != nil {
+		return sitting{}, err
+	}
+	sit, err := s.read(ctx, candidate, a)
+	if err != nil || !candidate.Sits() || !sit.reading.Over(s.cfg.Now()) {
+		return sit, err
+	}
+	if _, err := s.queue.EndSitting(ctx, candidate.ID, store.ByTime); err != nil {
+		return sitting{}, err
+	}
+	if candidate, a, err = s.store.CandidateByToken(ctx, hash); err != nil {
+		return sitting{}, err
+	}
+	return s.read(ctx, candidate, a)
+}
+
+// read is a sitting with its clock.
+func (s *Server) read(ctx context.Context, candidate store.Candidate, a store.Assignment) (sitting, error) {
+	reading, err := s.store.Clock(ctx, a, candidate, s.cfg.Now())
+	return sitting{candidate: candidate, assignment: a, reading: reading}, err
+}
+
+// bar is what stands on every page of a sitting.
+func (s *Server) bar(c echo.Context, sit sitting) views.SittingBar {
+	return views.SittingBar{
+		State: stateOf(sit.candidate), URL: views.SittingURL(s.langOf(c), c.Param("token")),
+		Deadline: sit.reading.Deadline, Left: sit.reading.Left(s.cfg.Now()), GivenBack: sit.reading.GivenBack,
+	}
+}
+
+// within is where the exercises and submissions of a request lie, as Page.Within.
+func within(c echo.Context) string {
+	sit, ok := sittingOf(c)
+	switch {
+	case !ok:
+		return ""
+	case sit.report:
+		return views.CandidateRoot(sit.assignment.ID, sit.candidate.ID)
+	default:
+		return views.SittingRoot(c.Param("token"))
+	}
+}
+
+// rootOf is Page.Root of a request.
+func (s *Server) rootOf(c echo.Context) string { return s.page(c).Root() }
+
+// errOver is shown to who wants to write after the end.
+var errOver = &problem{status: http.StatusGone, message: "sitting.over", cause: store.ErrEnded}
+
+// exerciseIn finds an exercise that everybody may see or, inside of a sitting, one of
+// the sitting: before the start the warm-up, until the end those of the assignment.
+func (s *Server) exerciseIn(c echo.Context, name string) (*exercises.Exercise, error) {
+	sit, ok := sittingOf(c)
+	if !ok {
+		return s.exercise(name)
+	}
+	assigned := slices.Contains(sit.assignment.Exercises, name)
+	state := stateOf(sit.candidate)
+	switch {
+	case assigned && (sit.report || state == "sits"):
+	case name == sit.assignment.WarmUp && state == "invited" && name != "":
+	case assigned && state == "ended":
+		return nil, errOver
+	default:
+		return nil, fmt.Errorf("exercise %q of the assignment: %w", name, store.ErrNotFound)
+	}
+	e, ok := s.catalog.Exercise(name)
+	if !ok {
+		return nil, fmt.Errorf("exercise %q is not installed any more", name)
+	}
+	return e, nil
+}
+
+// hidesPhases reports whether a request may see no more than the happy path.
+func hidesPhases(c echo.Context) bool {
+	sit, ok := sittingOf(c)
+	return ok && !sit.report && !sit.assignment.AllPhases
+}
+
+// shown is a verdict as a request may see it. A sitting has no links to runs: those
+// pages are for exercises that everybody may see, and stand outside of it.
+func shown(c echo.Context, v *verdict.Verdict) *verdict.Verdict {
+	if _, ok := sittingOf(c); !ok || v == nil {
+		return v
+	}
+	out := *v
+	out.Findings = slices.Clone(v.Findings)
+	for i := range out.Findings {
+		out.Findings[i].Schedule, out.Findings[i].PassingTwin = "", ""
+	}
+	if !hidesPhases(c) {
+		return &out
+	}
+	out.Findings = slices.DeleteFunc(out.Findings, func(f verdict.Finding) bool { return f.Phase != "" && f.Phase != schedule.HappyPath })
+	out.Coverage, out.Schedules = nil, 0
+	for _, line := range v.Coverage {
+		if line.Phase == schedule.HappyPath {
+			out.Coverage = append(out.Coverage, line)
+			out.Schedules += line.Schedules
+		}
+	}
+	if len(out.Findings) == 0 && (v.Outcome == verdict.Passed || v.Outcome == verdict.Failed) {
+		out.Outcome, out.Summary = views.Withheld, ""
+	}
+	return &out
+}
+
+// shownOutcome is the outcome in a list, likewise.
+func shownOutcome(c echo.Context, o verdict.Outcome) verdict.Outcome {
+	if hidesPhases(c) && (o == verdict.Passed || o == verdict.Failed) {
+		return views.Withheld
+	}
+	return o
+}

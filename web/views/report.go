@@ -1,0 +1,185 @@
+package views
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"redeliver/grader/verdict"
+)
+
+// EventsOf is everything that was written for an exercise in a sitting, in order.
+type EventsOf []ReportEvent
+
+// ReportEvent is a draft or a submission on the axis of a sitting.
+type ReportEvent struct {
+	Ref     HistoryRef
+	At      time.Time
+	Version int64           // of a draft; 0: it is a submission
+	Auto    bool            // the editor saved the draft by itself
+	Size    int64           // of the draft, in bytes
+	Outcome verdict.Outcome // of a submission; "": not graded yet
+	ID      string          // of a submission
+	Waited  time.Duration   // of a submission, for a worker
+}
+
+// DraftEvent is the reference of a version of a draft.
+func DraftEvent(version int64) HistoryRef { return draftRef(version) }
+
+// SubmissionEvent is the reference of a submission.
+func SubmissionEvent(publicID string) HistoryRef { return submissionRef(publicID) }
+
+// Runs are the submissions among the events.
+func (e EventsOf) Runs() EventsOf {
+	return slices.DeleteFunc(slices.Clone(e), func(v ReportEvent) bool { return v.Version != 0 })
+}
+
+// PlaybackURL is one step of what was written for an exercise, from 1; 0 is the last.
+func PlaybackURL(root, exercise string, step int) templ.SafeURL {
+	u := ExerciseURL(root, exercise)
+	if step != 0 {
+		u += templ.SafeURL("?at=" + strconv.Itoa(step))
+	}
+	return u
+}
+
+// ExerciseReport is what a report says about one exercise.
+type ExerciseReport struct {
+	ExerciseChoice
+	Outcome ExerciseOutcome
+	Events  EventsOf
+	Rubric  []RubricLine
+	Note    string
+}
+
+// RubricLine is something that the interviewer looks for.
+type RubricLine struct {
+	Number string
+	Text   string
+	Met    bool
+}
+
+// CandidateModel is the model of Candidate.
+type CandidateModel struct {
+	Page
+	Facts     AssignmentFacts
+	Line      CandidateLine
+	Deadline  time.Time // zero: none
+	EndedBy   string
+	Exercises []ExerciseReport
+	Note      string // about the whole
+	Whole     string // what that is called
+	Notice    string
+	Problem   fieldProblem
+	// Axis is from when to when the pictures go.
+	From, To time.Time
+}
+
+// NewCandidate completes the model of Candidate. notice is "" or the second half of a
+// message's name.
+func NewCandidate(m CandidateModel, notice string, problem FormProblem) (CandidateModel, error) {
+	t := text{words: m.Words}
+	m.Title, m.Description = m.Line.Name, t.say("assign.description")
+	m.Problem, m.Whole = t.problem(problem), t.say("candidate.whole")
+	m.Live = m.Line.State == "sits" // looks again by itself
+	if notice != "" {
+		m.Notice = t.say("candidate.notice-" + notice)
+	}
+	m.From, m.To = m.Line.StartedAt, m.Line.EndedAt
+	for _, e := range m.Exercises {
+		if n := len(e.Events); n > 0 && e.Events[n-1].At.After(m.To) {
+			m.To = e.Events[n-1].At
+		}
+	}
+	return m, t.err
+}
+
+// axisX is where a point in time stands on an axis of 1000.
+func (m CandidateModel) axisX(at time.Time) string {
+	whole := m.To.Sub(m.From)
+	if whole <= 0 {
+		return "10"
+	}
+	return strconv.FormatFloat(10+980*float64(max(0, at.Sub(m.From)))/float64(whole), 'f', 1, 64)
+}
+
+// After is how long after the start something happened, as minutes and seconds.
+func (m CandidateModel) After(at time.Time) string { return clockFace(at.Sub(m.From)) }
+
+func clockFace(d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
+	two := func(n int) string {
+		if n < 10 {
+			return "0" + strconv.Itoa(n)
+		}
+		return strconv.Itoa(n)
+	}
+	if s >= 3600 {
+		return strconv.Itoa(s/3600) + ":" + two(s/60%60) + ":" + two(s%60)
+	}
+	return strconv.Itoa(s/60) + ":" + two(s%60)
+}
+
+// PlaybackModel is the model of Playback.
+type PlaybackModel struct {
+	Page
+	Facts    AssignmentFacts
+	Name     string // of the candidate
+	Person   int64
+	Exercise ExerciseChoice
+	Events   EventsOf
+	Step     int // from 1; 0: nothing was written
+	From     time.Time
+	Files    []FileModel
+	Old      []FileModel // what was there before
+	// What is drawn.
+	Source      Source
+	Differences []DifferenceModel
+	What        string // one sentence about the step
+}
+
+// NewPlayback completes the model of Playback.
+func NewPlayback(m PlaybackModel) (PlaybackModel, error) {
+	t := text{words: m.Words}
+	m.Title = t.say("playback.title", "Title", m.Exercise.Title)
+	m.Description = t.say("assign.description")
+	if m.Step == 0 {
+		return m, t.err
+	}
+	m.Source = NewSource(m.Files)
+	for i, f := range m.Files {
+		d := diffOf(f.Name, m.Old[i].Content, f.Content)
+		caption := t.say("history.unchanged", "Name", f.Name)
+		if len(d.Lines) > 0 {
+			caption = t.say("history.changed", "Name", f.Name, "Added", d.Added, "Removed", d.Removed)
+		}
+		m.Differences = append(m.Differences, DifferenceModel{d, caption})
+	}
+	m.What = t.stepText(m.Events[m.Step-1], m.From)
+	return m, t.err
+}
+
+func (t *text) stepText(e ReportEvent, from time.Time) string {
+	after := clockFace(e.At.Sub(from))
+	switch {
+	case e.Version == 0:
+		return t.say("playback.run", "After", after, "State", t.say("state."+stateName(e.Outcome)))
+	case e.Auto:
+		return t.say("playback.auto", "After", after, "N", e.Version)
+	default:
+		return t.say("playback.saved", "After", after, "N", e.Version)
+	}
+}
+
+// What says in one sentence what a step is.
+func (m PlaybackModel) stepText(e ReportEvent) (string, error) {
+	t := text{words: m.Words}
+	return t.stepText(e, m.From), t.err
+}
+
+// whole stands for the sitting as a whole where the form has an exercise.
+func (m CandidateModel) whole() ExerciseReport {
+	return ExerciseReport{ExerciseChoice: ExerciseChoice{Title: m.Whole}, Note: m.Note}
+}
