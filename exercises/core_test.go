@@ -18,7 +18,7 @@ var sourceLink = regexp.MustCompile(`https://[^)\s>]+`)
 func TestCore(t *testing.T) {
 	t.Parallel()
 	core, ok := exercises.Open(exercises.Builtin(), nil).Pack("core")
-	if !ok || len(core.Exercises) < 16 {
+	if !ok || len(core.Exercises) < 17 {
 		t.Fatalf("the core pack: %+v", core)
 	}
 	if diff := cmp.Diff([]string{"en", "ru", "de"}, core.Languages); diff != "" {

@@ -272,7 +272,7 @@ func TestReview(t *testing.T) {
 		}
 		htmlcheck.Page(t, v.get(t, question, 200).body, htmlcheck.In("#rated", htmlcheck.Contains("It comes again on")), htmlcheck.NotIn(".rating"))
 		htmlcheck.Page(t, v.get(t, "/en/questions", 200).body, htmlcheck.Count(".cards .badge", 1))
-		htmlcheck.Page(t, v.get(t, "/en/", 200).body, htmlcheck.In(".practised-line", htmlcheck.Text("0 of 16 exercises passed.")))
+		htmlcheck.Page(t, v.get(t, "/en/", 200).body, htmlcheck.In(".practised-line", htmlcheck.Text("0 of 17 exercises passed.")))
 	})
 }
 
@@ -323,13 +323,13 @@ func TestProgress(t *testing.T) {
 		b.grader.verdicts <- verdictOf(verdict.Passed)
 		b.graded(t, v, path)
 		htmlcheck.Page(t, v.get(t, "/en/progress", 200).body,
-			htmlcheck.In(".facts div:nth-child(1) dd", htmlcheck.Text("1 of 16")),
+			htmlcheck.In(".facts div:nth-child(1) dd", htmlcheck.Text("1 of 17")),
 			htmlcheck.In(".facts div:nth-child(3) dd", htmlcheck.Text("1 of 33")),
 			htmlcheck.In(".facts div:nth-child(4) dd", htmlcheck.Text("1 of 1")),
 			htmlcheck.In("#exercises + .cards li", htmlcheck.Contains("Something is done twice: right")),
 			htmlcheck.In("#mistakes + .cards li", htmlcheck.Contains("Done twice")), htmlcheck.In("#mistakes + .cards .muted", htmlcheck.Text("1 submission")))
 		htmlcheck.Page(t, v.get(t, "/en/exercises", 200).body, htmlcheck.Count(".cards .badge", 1), htmlcheck.In(".cards .badge.is-passed"))
-		htmlcheck.Page(t, v.get(t, "/en/", 200).body, htmlcheck.In(".practised-line", htmlcheck.Contains("1 of 16 exercises passed. 5 cards wait in your review.")))
+		htmlcheck.Page(t, v.get(t, "/en/", 200).body, htmlcheck.In(".practised-line", htmlcheck.Contains("1 of 17 exercises passed. 5 cards wait in your review.")))
 	})
 
 	t.Run("GoesToAnotherBrowserAsAFile", func(t *testing.T) {
