@@ -54,7 +54,7 @@ func (l *loader) checkEntry(doc *document, file exerciseFile) {
 		return
 	}
 	if known.Clients && file.Limits.HostCalls != 0 {
-		l.at(doc, "The entry "+known.Name+" has a fixed limit of calls, as its function runs for as long as the service does: leave host_calls out.", "limits", "host_calls")
+		l.at(doc, "The entry "+known.Name+" has a fixed limit of calls: leave host_calls out.", "limits", "host_calls")
 	}
 	if known.Clients && slices.Contains(file.Databases, "read-committed") {
 		l.at(doc, "The entry "+known.Name+" runs on sqlite only: its processes do not wait for locks.", "databases")

@@ -35,7 +35,7 @@ func BenchmarkVerdict(b *testing.B) {
 	e := chargeOnce(b)
 	g := newGrader(b, 0)
 	right, naive := source(b, solution(b, e)), source(b, e.Starter)
-	workspace := buildtest.GoBuild(b, right)
+	workspace := buildtest.GoBuild(b, buildtest.Handler, right)
 	native := newNativeTest(b)
 	native.run(b, unseen(b, right)) // fills the go command's cache
 	s := samples{}
@@ -114,7 +114,11 @@ func BenchmarkMemory(b *testing.B) {
 	right := source(b, solution(b, e))
 	dir := b.TempDir()
 	program := filepath.Join(dir, "redeliver")
-	command(b, repository(b), "go", "build", "-o", program, ".")
+	command(b, repository(b), "go", "build", "-tags", "synctests", "-o", program, ".")
+	consumer, ok := exercises.Open(exercises.Builtin(), nil).Exercise("core/commit-order")
+	if !ok {
+		b.Fatal("core/commit-order is missing")
+	}
 	shared, err := buildtest.Dir()
 	if err != nil {
 		b.Fatal(err)
@@ -128,6 +132,13 @@ func BenchmarkMemory(b *testing.B) {
 		for _, name := range []string{"peak-with-compiler-MB", "peak-MB"} {
 			p := command(b, dir, program, "grade", "--cache", shared, e.Name(), submission)
 			s.add(name, float64(p.SysUsage().(*syscall.Rusage).Maxrss)/1024) // Linux counts kilobytes
+		}
+		if err := os.WriteFile(submission, []byte(unseen(b, source(b, consumer.Solutions[0].Files))), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		for _, name := range []string{"consumer-with-compiler-MB", "consumer-peak-MB"} {
+			p := command(b, dir, program, "grade", "--cache", shared, consumer.Name(), submission)
+			s.add(name, float64(p.SysUsage().(*syscall.Rusage).Maxrss)/1024)
 		}
 	}
 	s.report(b)

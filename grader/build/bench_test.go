@@ -76,7 +76,7 @@ func BenchmarkBuild(b *testing.B) {
 		}
 	})
 	b.Run("go_build", func(b *testing.B) {
-		w := buildtest.GoBuild(b, charge)
+		w := buildtest.GoBuild(b, buildtest.Handler, charge)
 		for i := 0; b.Loop(); i++ {
 			w.Build(b, unseen(b, i))
 		}

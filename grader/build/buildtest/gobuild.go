@@ -15,16 +15,25 @@ import (
 // go command with vendored modules: the measure that builds are compared with.
 type Workspace struct{ dir, cache string }
 
+// The starts of programs: the package that has it, and the call.
+var (
+	Handler  = Start{"redeliver/grader/guest/sdk", "sdk.Start(Handle)"}
+	Consumer = Start{"redeliver/grader/guest/withclients", "withclients.StartConsumer(Run)"}
+)
+
+// Start is how a program hands the functions of its handler over.
+type Start struct{ Package, Call string }
+
 // GoBuild lays out a workspace and builds it once with source as handler.go, so
 // that later builds find all but the handler in the go command's cache.
-func GoBuild(t testing.TB, source string) *Workspace {
+func GoBuild(t testing.TB, start Start, source string) *Workspace {
 	t.Helper()
 	shared, err := Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &Workspace{dir: t.TempDir(), cache: filepath.Join(shared, "gocache")}
-	files, err := workspaceFiles()
+	files, err := workspaceFiles(start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +67,10 @@ func (w *Workspace) write(t testing.TB, name, content string) {
 }
 
 // workspaceFiles is everything but the handler: content by path.
-func workspaceFiles() (map[string]string, error) {
+func workspaceFiles(start Start) (map[string]string, error) {
 	files := map[string]string{
 		"main.go":            "package main\n\nimport _ \"redeliver/handler\"\n\nfunc main() {}\n",
-		"handler/start.go":   "package handler\n\nimport \"redeliver/grader/guest/sdk\"\n\nfunc init() { sdk.Start(Handle) }\n",
+		"handler/start.go":   "package handler\n\nimport \"" + start.Package + "\"\n\nfunc init() { " + start.Call + " }\n",
 		"go.mod":             "module redeliver\n\ngo 1.26\n\nrequire github.com/twmb/franz-go v1.22.3\n",
 		"vendor/modules.txt": "# github.com/twmb/franz-go v1.22.3\n## explicit; go 1.26\ngithub.com/twmb/franz-go/pkg/kerr\ngithub.com/twmb/franz-go/pkg/kgo\n",
 	}
