@@ -384,6 +384,14 @@ func TestForgetCandidate(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, b.rowsPerTable(t), before)
+			// A request that was under way brings nothing back.
+			if err := b.save(t, c, exercise, "too late"); !errors.Is(err, store.ErrEnded) {
+				t.Errorf("saved: %v", err)
+			}
+			if _, err := b.queue.Submit(t.Context(), submissionOf(c, "too late")); !errors.Is(err, store.ErrEnded) {
+				t.Errorf("handed in: %v", err)
+			}
+			same(t, b.rowsPerTable(t), before)
 			if n := b.count(t, "SELECT count(*) FROM audit WHERE subject LIKE '%Grace%'"); n != 0 {
 				t.Error("the log has the candidate's name")
 			}

@@ -237,13 +237,14 @@ func (s *Store) Sitting(ctx context.Context) ([]int64, error) {
 	return ids, nil
 }
 
-// openTx refuses what is written after the end of a sitting.
+// openTx refuses what is written after the end of a sitting, or when the candidate was
+// deleted meanwhile: TouchBrowser has then made the browser again.
 func openTx(ctx context.Context, q *db.Queries, b Browser, id int64) error {
 	if !b.IsSitting() {
 		return nil
 	}
-	ended, err := q.SittingEnded(ctx, id)
-	if err == nil && ended {
+	open, err := q.SittingOpen(ctx, id)
+	if err == nil && !open {
 		err = ErrEnded
 	}
 	if err != nil {

@@ -796,15 +796,16 @@ func (q *Queries) SetOpenHash(ctx context.Context, arg SetOpenHashParams) error 
 	return err
 }
 
-const sittingEnded = `-- name: SittingEnded :one
+const sittingOpen = `-- name: SittingOpen :one
 SELECT EXISTS (
-  SELECT 1 FROM candidates c WHERE c.browser_id = $1 AND (c.ended_at IS NOT NULL OR c.cancelled_at IS NOT NULL)
+  SELECT 1 FROM candidates c WHERE c.browser_id = $1 AND c.ended_at IS NULL AND c.cancelled_at IS NULL
 )
 `
 
-// SittingEnded tells of the browser of a sitting whether nothing may be written any more.
-func (q *Queries) SittingEnded(ctx context.Context, browserID int64) (bool, error) {
-	row := q.db.QueryRowContext(ctx, sittingEnded, browserID)
+// SittingOpen tells of the browser of a sitting whether something may be written: who
+// was deleted meanwhile has none.
+func (q *Queries) SittingOpen(ctx context.Context, browserID int64) (bool, error) {
+	row := q.db.QueryRowContext(ctx, sittingOpen, browserID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err

@@ -69,10 +69,11 @@ WHERE c.assignment_id = @assignment_id ORDER BY c.id;
 UPDATE browsers SET seen_at = browsers.seen_at
 WHERE browsers.id = (SELECT c.browser_id FROM candidates c WHERE c.id = @id);
 
--- name: SittingEnded :one
--- SittingEnded tells of the browser of a sitting whether nothing may be written any more.
+-- name: SittingOpen :one
+-- SittingOpen tells of the browser of a sitting whether something may be written: who
+-- was deleted meanwhile has none.
 SELECT EXISTS (
-  SELECT 1 FROM candidates c WHERE c.browser_id = @browser_id AND (c.ended_at IS NOT NULL OR c.cancelled_at IS NOT NULL)
+  SELECT 1 FROM candidates c WHERE c.browser_id = @browser_id AND c.ended_at IS NULL AND c.cancelled_at IS NULL
 );
 
 -- name: StartCandidate :execrows
