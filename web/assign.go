@@ -7,6 +7,7 @@ import (
 
 	"redeliver/exercises"
 	"redeliver/grader/verdict"
+	"redeliver/web/jobs"
 	"redeliver/web/store"
 	"redeliver/web/views"
 )
@@ -63,7 +64,7 @@ func (s *Server) outcomes(c echo.Context, sit sitting) ([]views.ExerciseOutcome,
 	lang := s.langOf(c)
 	var out []views.ExerciseOutcome
 	for _, name := range sit.assignment.Exercises {
-		list, err := s.store.Submissions(c.Request().Context(), sit.candidate.Browser, name, maxListed)
+		list, err := s.store.Submissions(c.Request().Context(), sit.candidate.Browser, name, jobs.MaxPerSitting)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"redeliver/grader/schedule"
+	"redeliver/grader/verdict"
 	"redeliver/web/auth"
 	"redeliver/web/store"
 	"redeliver/web/views"
@@ -231,9 +233,9 @@ func TestAssign(t *testing.T) {
 		}
 		b.grader.verdicts <- failedVerdict(t)
 		b.graded(t, v, sub)
-		verdict := v.get(t, sub, 200).body
-		checked(t, verdict, htmlcheck.In(".verdict", htmlcheck.Contains("Failed")))
-		if strings.Contains(verdict, "/runs/") {
+		judged := v.get(t, sub, 200).body
+		checked(t, judged, htmlcheck.In(".verdict", htmlcheck.Contains("Failed")))
+		if strings.Contains(judged, "/runs/") {
 			t.Error("a verdict in a sitting leads to runs outside of it")
 		}
 		b.visitor(t).get(t, strings.Replace(sub, link[len("/en"):], "", 1), 404) // not for others
@@ -325,6 +327,11 @@ func TestAssign(t *testing.T) {
 		if csv := b.owner.get(t, path+"/candidates.csv", 200).body; !strings.Contains(csv, "'=Linus()") {
 			t.Errorf("a spreadsheet would run %q", csv)
 		}
+		// Spreadsheets in German and Russian end a cell at a semicolon.
+		v.post(t, link, url.Values{views.NameField: {"Linus; =1+1;x"}})
+		if csv := b.owner.get(t, path+"/candidates.csv", 200).body; !strings.Contains(csv, ",Linus; '=1+1;x,") {
+			t.Errorf("a spreadsheet that ends cells at semicolons would run %q", csv)
+		}
 		b.clock.advance(2 * time.Hour) // it has closed
 		checked(t, v.get(t, link, 200).body, htmlcheck.In("main", htmlcheck.Contains("too late to begin")))
 		if a := v.post(t, link, url.Values{views.NameField: {"Late"}}); a.status != http.StatusGone {
@@ -365,6 +372,79 @@ func TestAssign(t *testing.T) {
 		}
 		report := fmt.Sprintf("/en/assign/%d/candidates/%d", a.ID, candidate.ID)
 		checked(t, b.owner.get(t, report+sub[len(link):], 200).body, htmlcheck.In(".verdict", htmlcheck.Contains("Failed")))
+	})
+
+	// The sentence of a verdict is about its first finding, which may be of a phase
+	// that the candidate does not see.
+	t.Run("NorTheSentenceOfAnotherPhase", func(t *testing.T) {
+		t.Parallel()
+		b := setupAssign(t)
+		b.start(t)
+		a := newAssignment(t, b.testBundle, b.by, store.Assignment{Exercises: []string{"core/charge-once"}, Limit: time.Hour})
+		token, _ := newCandidate(t, b.testBundle, b.by, a)
+		v := b.visitor(t)
+		v.post(t, "/en/a/"+token+"/start", nil)
+		sub := v.post(t, "/en/a/"+token+"/exercises/core/charge-once/submissions", form(0, "package handler\n")).header.Get("Location")
+		failed := verdictOf(verdict.Failed)
+		failed.Summary = "After a crash, a payment was charged twice."
+		failed.Findings = []verdict.Finding{
+			{Kind: verdict.Duplicate, Phase: schedule.CrashPoints, Message: "A payment was charged twice."},
+			{Kind: verdict.Lost, Phase: schedule.HappyPath, Message: "A payment was not charged."},
+		}
+		b.grader.verdicts <- failed
+		b.graded(t, v, sub)
+		body := v.get(t, sub, 200).body
+		checked(t, body, htmlcheck.In(".summary", htmlcheck.Text("A payment was not charged.")))
+		if strings.Contains(body, "twice") {
+			t.Error("a finding of a hidden phase is shown")
+		}
+	})
+
+	t.Run("EndOfTheTime", func(t *testing.T) {
+		t.Parallel()
+		b := setupAssign(t)
+		// A page that counted down to zero before the time is over would load itself
+		// again and again; the time may stand still then, because a submission waits.
+		link := b.invite(t, b.made(t), url.Values{views.NameField: {"Grace"}})
+		v := b.visitor(t)
+		v.post(t, link+"/start", nil)
+		b.clock.advance(time.Hour - 300*time.Millisecond)
+		checked(t, v.get(t, link, 200).body, htmlcheck.In("[role=timer]", htmlcheck.Attr("data-left", "1")))
+
+		// Without a limit, extra time begins where the assignment closes.
+		path := b.made(t, views.MinutesField, "", views.ClosesField, "2026-03-02T12:00")
+		link = b.invite(t, path, url.Values{views.NameField: {"Grace"}, views.ExtraField: {"30"}})
+		checked(t, v.get(t, link, 200).body,
+			htmlcheck.In(`section[aria-labelledby="rules"] time`, htmlcheck.Attr("datetime", "2026-03-02T12:30:00Z")),
+			htmlcheck.In(`section[aria-labelledby="rules"]`, htmlcheck.Contains("is given back to you")))
+		v.post(t, link+"/start", nil)
+		checked(t, v.get(t, link, 200).body, htmlcheck.In("[role=timer] + span time", htmlcheck.Attr("datetime", "2026-03-02T12:30:00Z")))
+	})
+
+	// The report is about all that was handed in, not only about what a page for
+	// practising would list.
+	t.Run("ManySubmissions", func(t *testing.T) {
+		t.Parallel()
+		b := setupAssign(t)
+		a := newAssignment(t, b.testBundle, b.by, store.Assignment{})
+		_, c := newCandidate(t, b.testBundle, b.by, a)
+		for i := range 250 {
+			outcome := "failed"
+			if i == 0 {
+				outcome = "passed"
+			}
+			_, err := b.st.Write.ExecContext(t.Context(), `INSERT INTO submissions
+				(public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, created_at, finished_at)
+				SELECT $1, id, 'core/charge-once', '1.0.0', '3', 1, x'', '', 'graded', $2, '{}', $3, $3 FROM browsers WHERE token_hash = $4`,
+				fmt.Sprint("sub", i), outcome, i, string(c.Browser))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		csv := b.owner.get(t, fmt.Sprintf("/en/assign/%d/candidates.csv", a.ID), 200).body
+		if !strings.Contains(csv, ",passed,250,") {
+			t.Errorf("%q", csv)
+		}
 	})
 
 	t.Run("WarmUpThenTheClock", func(t *testing.T) {
@@ -408,6 +488,7 @@ func TestAssign(t *testing.T) {
 		if a := v.post(t, link+"/exercises/core/charge-once/drafts", form(1, "more\n")); a.status != http.StatusGone {
 			t.Errorf("status %d", a.status)
 		}
+		checked(t, v.get(t, link, 200).body, htmlcheck.In("main", htmlcheck.Contains("The interviewer has ended this sitting.")))
 		link = b.invite(t, path, url.Values{views.NameField: {"Linus"}})
 		b.owner.post(t, path+"/candidates/2/cancel", nil)
 		checked(t, v.get(t, link, 200).body, htmlcheck.In("main", htmlcheck.Contains("cancelled before you began")))

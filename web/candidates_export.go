@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -193,12 +194,16 @@ func (e exportedCandidate) row() []string {
 	return append(row, cell(e.Note))
 }
 
+// formula is how a cell begins that a spreadsheet calculates. Those in German and
+// Russian end a cell at a semicolon, also inside of our quotes.
+var formula = regexp.MustCompile(`^[=+\-@\t\r]|;\s*[=+\-@]`)
+
 // cell keeps spreadsheets from taking what a candidate typed for a formula.
 func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
+	return formula.ReplaceAllStringFunc(text, func(begin string) string {
+		last := len(begin) - 1
+		return begin[:last] + "'" + begin[last:]
+	})
 }
 
 // candidateExport gives everything that is kept about one candidate.

@@ -179,6 +179,9 @@ func shown(c echo.Context, v *verdict.Verdict) *verdict.Verdict {
 			out.Schedules += line.Schedules
 		}
 	}
+	if len(out.Findings) > 0 && out.Findings[0].Phase != v.Findings[0].Phase {
+		out.Summary = out.Findings[0].Message // it was about what is hidden
+	}
 	if len(out.Findings) == 0 && (v.Outcome == verdict.Passed || v.Outcome == verdict.Failed) {
 		out.Outcome, out.Summary = views.Withheld, ""
 	}

@@ -28,7 +28,7 @@ func (s *Server) sittingShow(c echo.Context) error {
 	m := views.SittingModel{
 		Page: p, Facts: s.facts(a, p.Lang()), Name: sit.candidate.Name, Extra: int(sit.candidate.Extra.Minutes()),
 		Early: now.Before(a.OpensAt), Late: closed(a, s.cfg.Now()),
-		ByTime: sit.candidate.EndedBy == store.ByTime, HandedIn: sit.candidate.HandedIn,
+		EndedBy: string(sit.candidate.EndedBy), HandedIn: sit.candidate.HandedIn,
 	}
 	if m.Outcomes, err = s.outcomes(c, sit); err != nil {
 		return err

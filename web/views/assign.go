@@ -190,8 +190,9 @@ func NewCandidateLink(p Page, f AssignmentFacts, name, link string) (CandidateLi
 // inMinutes rounds up: who has ten seconds has not none.
 func inMinutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
 
-// inSeconds are the seconds that a script counts down.
-func inSeconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
+// inSeconds are the seconds that a script counts down, rounded up: at zero it looks
+// at the sitting, and would look again and again before the time is over.
+func inSeconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }
 
 // seen names the words for what candidates see, or do not.
 func seen(what string, yes bool) string {

@@ -36,7 +36,7 @@ type SittingModel struct {
 	Extra    int    // minutes
 	Early    bool   // it is not open yet
 	Late     bool   // it has closed
-	ByTime   bool   // the time was over
+	EndedBy  string // as for a candidate; "" before the end
 	HandedIn bool
 	Outcomes []ExerciseOutcome
 	Notice   string
@@ -67,6 +67,19 @@ func NewCome(p Page, f AssignmentFacts, u templ.SafeURL, name string, closed boo
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("sitting.title"), t.say("sitting.description")
 	return ComeModel{Page: p, Facts: f, URL: u, Name: name, Closed: closed, Problem: t.problem(problem)}, t.err
+}
+
+// ended names the words that tell a candidate why the sitting is over.
+func (m SittingModel) ended() string {
+	if m.EndedBy == "candidate" {
+		return "sitting.ended"
+	}
+	return "sitting.ended-" + m.EndedBy
+}
+
+// closesAt is when the sitting ends that has no limit: extra time counts from there.
+func (m SittingModel) closesAt() time.Time {
+	return m.Facts.ClosesAt.Add(time.Duration(m.Extra) * time.Minute)
 }
 
 // seenBy names the words that tell a candidate what it sees.
