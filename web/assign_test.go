@@ -242,9 +242,14 @@ func TestAssign(t *testing.T) {
 
 		v.post(t, exercise+"/drafts", form(2, "package handler // stands at the end\n"))
 		b.clock.advance(91 * time.Minute)
-		v.get(t, exercise, http.StatusGone)
+		checked(t, v.get(t, exercise, http.StatusGone).body, htmlcheck.In("h1", htmlcheck.Text("The sitting has ended.")))
 		if a := v.post(t, exercise+"/drafts", form(3, "late\n")); a.status != http.StatusGone {
 			t.Errorf("saved late: status %d", a.status)
+		}
+		late := v.do(t, "POST", exercise+"/drafts", strings.NewReader(form(3, "late\n").Encode()),
+			http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"application/json"}})
+		if late.status != http.StatusGone || !strings.Contains(late.body, `"problem":"The sitting has ended`) {
+			t.Errorf("the editor is told %d, %q", late.status, late.body)
 		}
 		checked(t, v.get(t, link, 200).body, htmlcheck.In("main", htmlcheck.Contains("The time is over.")))
 
@@ -419,6 +424,24 @@ func TestAssign(t *testing.T) {
 			htmlcheck.In(`section[aria-labelledby="rules"]`, htmlcheck.Contains("is given back to you")))
 		v.post(t, link+"/start", nil)
 		checked(t, v.get(t, link, 200).body, htmlcheck.In("[role=timer] + span time", htmlcheck.Attr("datetime", "2026-03-02T12:30:00Z")))
+	})
+
+	// Each text that the editor saved can be compared, also in a long sitting.
+	t.Run("ManyDrafts", func(t *testing.T) {
+		t.Parallel()
+		b := setupAssign(t)
+		a := newAssignment(t, b.testBundle, b.by, store.Assignment{})
+		_, c := newCandidate(t, b.testBundle, b.by, a)
+		for i := range int64(store.MaxDraftVersions + 20) {
+			d := store.NewDraft{Exercise: "core/charge-once", Base: i, Auto: true, Files: []store.File{{Name: "handler.go", Content: fmt.Append(nil, i)}}}
+			if _, err := b.st.SaveDraft(t.Context(), c.Browser, d, b.clock.now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		body := b.owner.get(t, fmt.Sprintf("/en/assign/%d/candidates/%d/exercises/core/charge-once/history", a.ID, c.ID), 200).body
+		if !strings.Contains(body, `value="v1"`) {
+			t.Error("the page leaves the first versions out")
+		}
 	})
 
 	// The report is about all that was handed in, not only about what a page for

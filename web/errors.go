@@ -16,6 +16,7 @@ import (
 // problem is an error whose page says more than its status does.
 type problem struct {
 	status  int
+	title   string // id of the words above; "": those of the status
 	message string // id of the words
 	places  []any  // of the words
 	cause   error
@@ -46,6 +47,9 @@ func (s *Server) showError(shown error, c echo.Context) {
 	var p *problem
 	if err == nil && errors.As(shown, &p) {
 		m.Message, err = page.Words.Text(p.message, p.places...)
+		if err == nil && p.title != "" {
+			m.Title, err = page.Words.Text(p.title)
+		}
 		if p.anew != nil {
 			m.Anew = p.anew(page.Lang())
 		}

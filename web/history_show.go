@@ -15,8 +15,13 @@ import (
 )
 
 // maxListed is how much of a history its page lists: every draft that is kept, and
-// the newest submissions.
-const maxListed = store.MaxDraftVersions
+// as many of the newest submissions.
+func maxListed(b store.Browser) int {
+	if b.IsSitting() {
+		return store.MaxSittingVersions
+	}
+	return store.MaxDraftVersions
+}
 
 // historyShow lists what this browser wrote for an exercise, and shows what changed
 // between two of the texts.
@@ -26,11 +31,11 @@ func (s *Server) historyShow(c echo.Context) error {
 		return err
 	}
 	ctx, browser, p := c.Request().Context(), s.browser(c), s.page(c)
-	drafts, err := s.store.Drafts(ctx, browser, e.Name(), maxListed)
+	drafts, err := s.store.Drafts(ctx, browser, e.Name(), maxListed(browser))
 	if err != nil {
 		return err
 	}
-	submissions, err := s.store.Submissions(ctx, browser, e.Name(), maxListed)
+	submissions, err := s.store.Submissions(ctx, browser, e.Name(), maxListed(browser))
 	if err != nil {
 		return err
 	}

@@ -60,10 +60,14 @@ func (s *Server) inSitting(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Set(sittingKey, sit)
 		c.Set(browserKey, sit.candidate.Browser)
 		err = next(c)
-		if errors.Is(err, store.ErrEnded) {
-			return errOver // it ended while the request was under way
+		switch {
+		case !errors.Is(err, store.ErrEnded):
+			return err
+		case wantsJSON(c): // the editor, which shows what it is told
+			return s.answerProblem(c, errOver.status, errOver.message)
+		default:
+			return errOver // also when it ended while the request was under way
 		}
-		return err
 	}
 }
 
@@ -125,7 +129,7 @@ func within(c echo.Context) string {
 func (s *Server) rootOf(c echo.Context) string { return s.page(c).Root() }
 
 // errOver is shown to who wants to write after the end.
-var errOver = &problem{status: http.StatusGone, message: "sitting.over", cause: store.ErrEnded}
+var errOver = &problem{status: http.StatusGone, title: "sitting.is-ended", message: "sitting.over", cause: store.ErrEnded}
 
 // exerciseIn finds an exercise that everybody may see or, inside of a sitting, one of
 // the sitting: before the start the warm-up, until the end those of the assignment.

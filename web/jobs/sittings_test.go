@@ -322,6 +322,17 @@ func TestSitting(t *testing.T) {
 		if c := b.again(t, c); c.EndedBy != store.ByCancel || len(b.handedIn(t, c, exercise)) != 1 {
 			t.Errorf("%+v", c)
 		}
+		// What is noticed late does not change when and why it ended.
+		c = b.sits(t)
+		cancelled := b.clock.now()
+		if err := b.st.CancelCandidate(t.Context(), b.by, c, cancelled); err != nil {
+			t.Fatal(err)
+		}
+		b.clock.advance(2 * time.Hour)
+		b.upkeep(t)
+		if c := b.again(t, c); c.EndedBy != store.ByCancel || !c.EndedAt.Equal(cancelled) {
+			t.Errorf("ended %v after it was cancelled, by %s", c.EndedAt.Sub(cancelled), c.EndedBy)
+		}
 		never := b.candidate(t, b.assignment, 0)
 		if err := b.st.CancelCandidate(t.Context(), b.by, never, b.clock.now()); err != nil {
 			t.Fatal(err)

@@ -182,10 +182,10 @@ func EndTx(ctx context.Context, q *db.Queries, id int64, by Ending, now time.Tim
 	}
 	at := now
 	switch {
+	case !c.CancelledAt.IsZero() && !r.Over(c.CancelledAt):
+		by, at = ByCancel, c.CancelledAt
 	case r.Over(now):
 		by, at = ByTime, r.Deadline
-	case !c.CancelledAt.IsZero():
-		by, at = ByCancel, c.CancelledAt
 	case by == ByTime:
 		return nil, nil
 	}
