@@ -256,7 +256,7 @@ func TestBrowser(t *testing.T) {
 		chromedp.Click(chromedp.CSS(`main a[href="`+exercisePage+`"]`)),
 		chromedp.WaitVisible(chromedp.CSS(".code")),
 		chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=base]").value = 0; document.querySelector("textarea").value += "// other tab"`),
-		chromedp.Click(chromedp.CSS("main button.second")),
+		chromedp.Click(chromedp.CSS(`main button[formaction$="/drafts"]`)),
 		chromedp.WaitVisible(chromedp.CSS("textarea.other")),
 	)
 	b.inspect(t, "conflict")
