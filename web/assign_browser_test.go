@@ -155,6 +155,11 @@ func (b *browserBundle) assignmentSamples(t *testing.T) *strings.Replacer {
 	if r := v.post(t, link+"/start", nil); r.status != http.StatusSeeOther {
 		t.Fatalf("status %d", r.status)
 	}
+	for _, after := range []time.Duration{0, time.Minute} { // the site was down in between
+		if err := b.srv.store.Beat(t.Context(), b.srv.cfg.Now().Add(after)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	e, ok := b.srv.catalog.Exercise("core/charge-once")
 	if !ok {
 		t.Fatal("core/charge-once is not there")

@@ -43,11 +43,28 @@ func TestBrowserEveryPage(t *testing.T) {
 				if over := run(t, b, chromedp.Evaluate[int]("document.documentElement.scrollWidth - document.documentElement.clientWidth")); over > 0 {
 					t.Errorf("%s: the page is %d pixels too wide at %d", where, over, l.width)
 				}
+				if grew := run(t, b, chromedp.Evaluate[int](countdownGrows, chromedp.EvalAwaitPromise)); grew != 0 {
+					t.Errorf("%s: at %d the bar of the sitting changes by %d pixels when the countdown begins", where, l.width, grew)
+				}
 			}
 			b.obeys(t)
 		}
 	}
 }
+
+// countdownGrows is by how much the bar of a sitting changes its height when the script
+// begins to count. A quick browser has not painted the page before that, so that
+// nothing is seen to move.
+const countdownGrows = `(async () => {
+	const bar = document.querySelector(".sitting"), timer = bar?.querySelector("[role=timer]");
+	if (!timer) return 0;
+	const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+	const counting = timer.textContent, height = bar.offsetHeight;
+	timer.textContent = page.querySelector(".sitting [role=timer]").textContent;
+	const grew = height - bar.offsetHeight;
+	timer.textContent = counting;
+	return grew;
+})()`
 
 // addresses are those of the pages, without the language: what the index of the site
 // lists, with what stands for the changing parts, and pages of errors.
