@@ -75,7 +75,7 @@ func general(r *result, f failure) story {
 	if cause == "" {
 		text := "it happens without any fault"
 		s := story{short: text, text: capital(text) + ".", acts: outermost(r, f)}
-		if r.entry != consumerEntry || !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }) {
+		if r.entry != consumerEntry || !r.askedAgain() {
 			s.text = capital(text) + ": " + askedOnce(r, f) + "."
 		}
 		return s

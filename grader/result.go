@@ -99,6 +99,11 @@ func (r *result) commit() int {
 	return slices.IndexFunc(r.effects, func(e done) bool { return e.offset })
 }
 
+// askedAgain says whether a record was delivered more than once, or a call repeated.
+func (r *result) askedAgain() bool {
+	return slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 })
+}
+
 // over says that the schedule ended before its time.
 func (r *result) over() bool { return r.problem != nil || r.outside != "" }
 

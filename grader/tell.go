@@ -124,7 +124,7 @@ func groupCause(r *result) string {
 func consequence(r *result, kind verdict.Kind) string {
 	again := again(r)
 	switch {
-	case r.entry == producerEntry && slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }):
+	case r.entry == producerEntry && r.askedAgain():
 	case r.schedule.Has(schedule.Rebalance) || r.schedule.Set == schedule.Two:
 		return map[verdict.Kind]string{
 			verdict.Duplicate: "; both did the work",
@@ -132,7 +132,7 @@ func consequence(r *result, kind verdict.Kind) string {
 		}[kind]
 	case r.schedule.Set == schedule.Copy || r.schedule.Set == schedule.Copies:
 		again = "the second delivery"
-	case !slices.ContainsFunc(r.deliveries, func(d *delivery) bool { return d.Attempt > 1 }):
+	case !r.askedAgain():
 		return map[verdict.Kind]string{verdict.Lost: "; " + passedAllTheSame(r)}[kind]
 	}
 	switch kind {

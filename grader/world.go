@@ -217,6 +217,10 @@ func (s *recordSet) close() {
 
 func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) error {
 	for i, e := range w.eventsFor(set) {
+		if w.sub.exercise.IsCalled() {
+			s.events[e.ID] = e
+			continue
+		}
 		ack := cluster.AckArrives
 		switch {
 		case set == schedule.CopyProtected:
@@ -226,10 +230,6 @@ func (w *world) produce(ctx context.Context, s *recordSet, set schedule.Set) err
 		}
 		if set == schedule.Two { // as in a topic that was extended: one key, two partitions
 			e.Partition = int32(i)
-		}
-		if w.sub.exercise.IsCalled() {
-			s.events[e.ID] = e
-			continue
 		}
 		offsets, err := s.Produce(ctx, recordOf(e), ack)
 		if err != nil {

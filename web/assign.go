@@ -92,16 +92,12 @@ func (s *Server) candidateLine(c echo.Context, sit sitting) (views.CandidateLine
 
 // candidateLines are those of an assignment.
 func (s *Server) candidateLines(c echo.Context, a store.Assignment) ([]views.CandidateLine, error) {
-	list, err := s.store.Candidates(c.Request().Context(), a)
+	list, err := s.sittings(c.Request().Context(), a)
 	if err != nil {
 		return nil, err
 	}
 	lines := make([]views.CandidateLine, 0, len(list))
-	for _, candidate := range list {
-		sit, err := s.read(c.Request().Context(), candidate, a)
-		if err != nil {
-			return nil, err
-		}
+	for _, sit := range list {
 		line, err := s.candidateLine(c, sit)
 		if err != nil {
 			return nil, err

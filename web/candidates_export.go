@@ -120,16 +120,12 @@ func (s *Server) allExported(c echo.Context) (exportedAssignment, error) {
 	if err != nil {
 		return exportedAssignment{}, err
 	}
-	list, err := s.store.Candidates(c.Request().Context(), a)
+	list, err := s.sittings(c.Request().Context(), a)
 	if err != nil {
 		return exportedAssignment{}, err
 	}
 	out := exportedOf(a)
-	for _, candidate := range list {
-		sit, err := s.read(c.Request().Context(), candidate, a)
-		if err != nil {
-			return exportedAssignment{}, err
-		}
+	for _, sit := range list {
 		one, err := s.exported(c, sit)
 		if err != nil {
 			return exportedAssignment{}, err

@@ -104,6 +104,21 @@ func (s *Server) read(ctx context.Context, candidate store.Candidate, a store.As
 	return sitting{candidate: candidate, assignment: a, reading: reading}, err
 }
 
+// sittings are those of all candidates of an assignment.
+func (s *Server) sittings(ctx context.Context, a store.Assignment) ([]sitting, error) {
+	candidates, err := s.store.Candidates(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]sitting, len(candidates))
+	for i, candidate := range candidates {
+		if list[i], err = s.read(ctx, candidate, a); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // bar is what stands on every page of a sitting.
 func (s *Server) bar(c echo.Context, sit sitting) views.SittingBar {
 	return views.SittingBar{
