@@ -84,7 +84,7 @@ func (s *Server) outcomes(c echo.Context, sit sitting) ([]views.ExerciseOutcome,
 func (s *Server) candidateLine(c echo.Context, sit sitting) (views.CandidateLine, error) {
 	outcomes, err := s.outcomes(c, sit)
 	return views.CandidateLine{
-		ID: sit.candidate.ID, Name: sit.candidate.Name, Self: sit.candidate.Self, State: stateOf(sit.candidate),
+		ID: sit.candidate.ID, Name: sit.candidate.Name, Self: sit.candidate.Self, State: s.stateOf(sit),
 		ExtraMin: int(sit.candidate.Extra.Minutes()), StartedAt: sit.candidate.StartedAt, EndedAt: sit.candidate.EndedAt,
 		Left: sit.reading.Left(s.cfg.Now()), GivenBack: sit.reading.GivenBack, Outcomes: outcomes,
 	}, err

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,6 +139,36 @@ func TestBrowserAssignment(t *testing.T) {
 	)
 	if source := run(t, b, chromedp.Text(chromedp.CSS(".source"))); !strings.Contains(source, "while it was lost") {
 		t.Errorf("the last step shows %q", source)
+	}
+}
+
+// Who types without a pause until the time is over loses nothing of it.
+func TestBrowserTypesUntilTheEnd(t *testing.T) {
+	var ahead atomic.Int64
+	b := setupBrowserWith(t, Config{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	a := newAssignment(t, b.testBundle, newOwner(t, b.testBundle), store.Assignment{})
+	token, c := newCandidate(t, b.testBundle, store.Actor{Person: store.Person{ID: 1}}, a)
+	link := "/en/a/" + token
+	if r := b.visitor(t).post(t, link+"/start", nil); r.status != http.StatusSeeOther {
+		t.Fatalf("status %d", r.status)
+	}
+	ahead.Store(int64(a.Limit - 5*time.Second))
+	b.do(t,
+		chromedp.Navigate(b.ts.URL+link+"/exercises/core/charge-once"), chromedp.WaitVisible(chromedp.CSS(".code")),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector(".code").shadowRoot.querySelector(".cm-content").focus()`),
+	)
+	typed := 0
+	for run(t, b, chromedp.Evaluate[bool](`document.querySelector(".code") !== null`)) {
+		b.do(t, chromedp.KeyEvent("~"))
+		typed++
+	}
+	d, err := b.st.NewestDraft(t.Context(), c.Browser, "core/charge-once")
+	if err != nil {
+		t.Fatalf("nothing was saved: %v", err)
+	}
+	// What was typed while the last answer was awaited came after the end.
+	if saved := bytes.Count(d.Files[0].Content, []byte("~")); typed < 50 || saved < typed*9/10 {
+		t.Errorf("of %d characters %d were saved", typed, saved)
 	}
 }
 

@@ -416,6 +416,26 @@ func TestAssign(t *testing.T) {
 		b.clock.advance(time.Hour - 300*time.Millisecond)
 		checked(t, v.get(t, link, 200).body, htmlcheck.In("[role=timer]", htmlcheck.Attr("data-left", "1")))
 
+		// What was on its way at the end still comes, and is what is handed in; nothing
+		// else does, and nothing later.
+		exercise := link + "/exercises/core/charge-once"
+		b.clock.advance(300*time.Millisecond + store.Grace - time.Millisecond)
+		checked(t, v.get(t, link, 200).body, htmlcheck.In("main", htmlcheck.Contains("is being handed in")))
+		if a := v.post(t, exercise+"/submissions", form(0, "late\n")); a.status != http.StatusGone {
+			t.Errorf("handed in after the end: status %d", a.status)
+		}
+		v.get(t, exercise, http.StatusGone)
+		if a := v.post(t, exercise+"/drafts", form(0, "on its way\n")); a.status != http.StatusSeeOther {
+			t.Errorf("a draft that was on its way: status %d", a.status)
+		}
+		b.clock.advance(time.Millisecond)
+		if a := v.post(t, exercise+"/drafts", form(1, "late\n")); a.status != http.StatusGone {
+			t.Errorf("a draft that came late: status %d", a.status)
+		}
+		checked(t, v.get(t, link, 200).body, htmlcheck.In(`section[aria-labelledby="handed-in"] a`, htmlcheck.Text("Charge once")))
+		playback := b.owner.get(t, "/en/assign/1/candidates/1/exercises/core/charge-once", 200).body
+		checked(t, playback, htmlcheck.In("main", htmlcheck.Contains("Step 2 of 2")), htmlcheck.In(".source", htmlcheck.Contains("on its way")))
+
 		// Without a limit, extra time begins where the assignment closes.
 		path := b.made(t, views.MinutesField, "", views.ClosesField, "2026-03-02T12:00")
 		link = b.invite(t, path, url.Values{views.NameField: {"Grace"}, views.ExtraField: {"30"}})

@@ -48,6 +48,9 @@ func (s *Server) keepText(c echo.Context, form exerciseForm, auto bool) (draftAn
 		return draftAnswer{}, false, err
 	}
 	now := s.cfg.Now()
+	if sit, sits := sittingOf(c); sits && s.isOver(sit) {
+		now = sit.reading.Deadline // it was on its way then
+	}
 	version, err := s.store.SaveDraft(c.Request().Context(), browser, store.NewDraft{
 		Exercise: form.exercise.Name(), Base: form.base, Files: form.files, Auto: auto,
 	}, now)

@@ -168,7 +168,7 @@ func (s *Server) exerciseRoutes(g *echo.Group, posts, drafts echo.MiddlewareFunc
 	get(g, "/exercises/:pack/:slug/submissions", s.exerciseReturn)
 	get(g, "/exercises/:pack/:slug/reset", s.exerciseReturn)
 	get(g, "/exercises/:pack/:slug/history", s.historyShow)
-	g.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts)
+	g.POST("/exercises/:pack/:slug/drafts", s.draftSave, drafts, forDrafts)
 	g.POST("/exercises/:pack/:slug/reset", s.draftReset, drafts)
 	g.POST("/exercises/:pack/:slug/checks", s.checkCreate, posts)
 	g.POST("/exercises/:pack/:slug/submissions", s.submissionCreate, posts)

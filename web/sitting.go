@@ -24,6 +24,7 @@ type sitting struct {
 	assignment store.Assignment
 	reading    clock.Reading
 	report     bool // an interviewer looks
+	takesDraft bool // the request brings one, and nothing else
 }
 
 // sittingKey is where a request keeps its sitting.
@@ -34,10 +35,12 @@ func sittingOf(c echo.Context) (sitting, bool) {
 	return sit, ok
 }
 
-// state names how far a candidate is.
-func stateOf(c store.Candidate) string {
+// stateOf names how far a candidate is. A sitting whose time is over has ended, also
+// while it still waits for drafts that are on their way.
+func (s *Server) stateOf(sit sitting) string {
+	c := sit.candidate
 	switch {
-	case !c.EndedAt.IsZero():
+	case !c.EndedAt.IsZero(), s.isOver(sit):
 		return "ended"
 	case !c.CancelledAt.IsZero():
 		return "cancelled"
@@ -45,6 +48,22 @@ func stateOf(c store.Candidate) string {
 		return "sits"
 	default:
 		return "invited"
+	}
+}
+
+// isOver reports whether the time of a sitting is over and it is about to be ended.
+func (s *Server) isOver(sit sitting) bool {
+	return sit.candidate.Sits() && sit.candidate.CancelledAt.IsZero() && sit.reading.Over(s.cfg.Now())
+}
+
+// forDrafts lets what is on its way at the end of a sitting arrive in time.
+func forDrafts(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if sit, ok := sittingOf(c); ok {
+			sit.takesDraft = true
+			c.Set(sittingKey, sit)
+		}
+		return next(c)
 	}
 }
 
@@ -86,7 +105,7 @@ func (s *Server) findSitting(ctx context.Context, token string) (sitting, error)
 		return sitting{}, err
 	}
 	sit, err := s.read(ctx, candidate, a)
-	if err != nil || !candidate.Sits() || !sit.reading.Over(s.cfg.Now()) {
+	if err != nil || !candidate.Sits() || !sit.reading.Over(s.cfg.Now().Add(-store.Grace)) {
 		return sit, err
 	}
 	if _, err := s.queue.EndSitting(ctx, candidate.ID, store.ByTime); err != nil {
@@ -122,7 +141,7 @@ func (s *Server) sittings(ctx context.Context, a store.Assignment) ([]sitting, e
 // bar is what stands on every page of a sitting.
 func (s *Server) bar(c echo.Context, sit sitting) views.SittingBar {
 	return views.SittingBar{
-		State: stateOf(sit.candidate), URL: views.SittingURL(s.langOf(c), c.Param("token")),
+		State: s.stateOf(sit), URL: views.SittingURL(s.langOf(c), c.Param("token")),
 		Deadline: sit.reading.Deadline, Left: sit.reading.Left(s.cfg.Now()), GivenBack: sit.reading.GivenBack,
 	}
 }
@@ -154,9 +173,9 @@ func (s *Server) exerciseIn(c echo.Context, name string) (*exercises.Exercise, e
 		return s.exercise(name)
 	}
 	assigned := slices.Contains(sit.assignment.Exercises, name)
-	state := stateOf(sit.candidate)
+	state := s.stateOf(sit)
 	switch {
-	case assigned && (sit.report || state == "sits"):
+	case assigned && (sit.report || state == "sits" || sit.takesDraft && s.isOver(sit)):
 	case name == sit.assignment.WarmUp && state == "invited" && name != "":
 	case assigned && state == "ended":
 		return nil, errOver

@@ -30,6 +30,9 @@ func (s *Server) sittingShow(c echo.Context) error {
 		Early: now.Before(a.OpensAt), Late: closed(a, s.cfg.Now()),
 		EndedBy: string(sit.candidate.EndedBy), HandedIn: sit.candidate.HandedIn,
 	}
+	if s.isOver(sit) {
+		m.EndedBy, m.Refresh = "closing", true
+	}
 	if m.Outcomes, err = s.outcomes(c, sit); err != nil {
 		return err
 	}
@@ -92,7 +95,7 @@ func (s *Server) sittingCome(c echo.Context) error {
 func (s *Server) sittingStart(c echo.Context) error {
 	sit, _ := sittingOf(c)
 	now := s.cfg.Now()
-	if stateOf(sit.candidate) == "invited" && !now.Before(sit.assignment.OpensAt) && !closed(sit.assignment, now) {
+	if s.stateOf(sit) == "invited" && !now.Before(sit.assignment.OpensAt) && !closed(sit.assignment, now) {
 		err := s.store.StartSitting(c.Request().Context(), sit.candidate, network(c.RealIP()), now)
 		if err != nil && !errors.Is(err, store.ErrEnded) { // the page says that it is cancelled
 			return err

@@ -19,6 +19,7 @@ export function autosave(form) {
 
 	let saved = written(); // what the server has
 	let sending = null; // what is on its way
+	let answered; // a promise that it was
 	let asked = null; // the button of a check that waits for it
 	let since = 0; // when the oldest unsaved change was made
 	let begun = -spacing; // when the last request was sent
@@ -87,9 +88,21 @@ export function autosave(form) {
 
 	// byHand saves even what is saved already: it is then a version that somebody
 	// wants. A check saves, too, and brings what the compiler says; check is its button.
-	async function save(byHand, check) {
+	function save(byHand, check) {
 		if (check && sending !== null) asked = check;
-		if (sending !== null || stopped || (!byHand && !check && !unsaved())) return;
+		if (sending !== null || stopped || (!byHand && !check && !unsaved())) return answered;
+		answered = send(byHand, check);
+		return answered;
+	}
+
+	// At the end of a sitting nobody may have paused to think: what is on its way was
+	// an older text, so the newest follows it.
+	async function flush() {
+		if (sending !== null) await answered;
+		await save();
+	}
+
+	async function send(byHand, check) {
 		clearTimeout(timer);
 		if (check) say(check.dataset.check, false);
 		sending = written();
@@ -157,6 +170,7 @@ export function autosave(form) {
 		say(form.dataset.offline, true);
 	});
 	window.addEventListener("online", () => save());
+	document.addEventListener("sitting-ends", (event) => event.detail.push(flush()));
 	window.addEventListener("pageshow", (event) => {
 		leaving = false;
 		if (event.persisted && unsaved()) schedule();

@@ -184,6 +184,23 @@ func TestSitting(t *testing.T) {
 		}
 	})
 
+	each("WaitsForTheDraftThatIsOnItsWay", passes, func(t *testing.T, b *sittingBundle) {
+		c := b.sits(t)
+		b.saved(t, c, exercise, "one")
+		b.clock.advance(time.Hour + store.Grace - time.Millisecond)
+		b.upkeep(t)
+		b.saved(t, c, exercise, "on its way")
+		b.clock.advance(time.Millisecond)
+		b.upkeep(t)
+		c = b.again(t, c)
+		if got := b.handedIn(t, c, exercise); len(got) != 1 || got[0] != "on its way" || !c.EndedAt.Equal(c.StartedAt.Add(time.Hour)) {
+			t.Errorf("handed in %q, ended after %v", got, c.EndedAt.Sub(c.StartedAt))
+		}
+		if err := b.save(t, c, exercise, "late"); !errors.Is(err, store.ErrEnded) {
+			t.Errorf("saved after that: %v", err)
+		}
+	})
+
 	each("ServerWasDownAtTheEnd", passes, func(t *testing.T, b *sittingBundle) {
 		beat := func() {
 			if err := b.st.Beat(t.Context(), b.clock.now()); err != nil {
@@ -211,6 +228,7 @@ func TestSitting(t *testing.T) {
 			b.clock.advance(store.BeatEvery)
 			beat()
 		}
+		b.clock.advance(store.Grace)
 		b.upkeep(t)
 		c = b.again(t, c)
 		if got := b.handedIn(t, c, exercise); c.EndedBy != store.ByTime || len(got) != 1 || c.GivenBack != 2*time.Hour {
@@ -233,7 +251,7 @@ func TestSitting(t *testing.T) {
 		if left := b.left(t, c); left != time.Minute {
 			t.Errorf("%v left after the verdict", left)
 		}
-		b.clock.advance(time.Minute)
+		b.clock.advance(time.Minute + store.Grace)
 		b.upkeep(t)
 		if c := b.again(t, c); c.EndedBy != store.ByTime || c.GivenBack != 10*time.Minute || !c.HandedIn {
 			t.Errorf("%+v", c)

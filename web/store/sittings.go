@@ -15,6 +15,11 @@ import (
 // ErrEnded says that a sitting is over and takes nothing more.
 var ErrEnded = errors.New("the sitting has ended")
 
+// Grace is how long after the end a draft is taken that was on its way, and so how
+// long a sitting whose time is over waits before it is ended: for everybody the same,
+// whoever looks. All else ends at the deadline.
+const Grace = 5 * time.Second
+
 // How the site notices that it was down: it says that it is there every BeatEvery,
 // and a silence of more than MaxSilence was an outage.
 const (
@@ -184,10 +189,10 @@ func EndTx(ctx context.Context, q *db.Queries, id int64, by Ending, now time.Tim
 	switch {
 	case !c.CancelledAt.IsZero() && !r.Over(c.CancelledAt):
 		by, at = ByCancel, c.CancelledAt
+	case by == ByTime && !r.Over(now.Add(-Grace)):
+		return nil, nil
 	case r.Over(now):
 		by, at = ByTime, r.Deadline
-	case by == ByTime:
-		return nil, nil
 	}
 	_, err = q.EndCandidate(ctx, db.EndCandidateParams{
 		EndedAt: millis(at), EndedBy: string(by), GivenBack: r.GivenBack.Milliseconds(), ID: id,

@@ -36,7 +36,7 @@ type SittingModel struct {
 	Extra    int    // minutes
 	Early    bool   // it is not open yet
 	Late     bool   // it has closed
-	EndedBy  string // as for a candidate; "" before the end
+	EndedBy  string // as for a candidate, or closing; "" before the end
 	HandedIn bool
 	Outcomes []ExerciseOutcome
 	Notice   string
