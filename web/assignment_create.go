@@ -24,6 +24,9 @@ const (
 	maxNote  = 2000
 )
 
+// maxExtraMinutes bounds the extra time of a candidate.
+const maxExtraMinutes = 180
+
 // assignmentNew is the form for a new assignment.
 func (s *Server) assignmentNew(c echo.Context) error {
 	return s.showAssign(c, http.StatusOK, views.AssignForm{
@@ -147,6 +150,6 @@ func typedTime(text string, to *time.Time) bool {
 // extraOf reads extra minutes; what is empty is none.
 func extraOf(sent url.Values) (time.Duration, bool) {
 	text, n := strings.TrimSpace(sent.Get(views.ExtraField)), 0
-	ok := text == "" || number(text, 0, 180, &n)
+	ok := text == "" || number(text, 0, maxExtraMinutes, &n)
 	return time.Duration(n) * time.Minute, ok
 }

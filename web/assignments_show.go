@@ -13,7 +13,7 @@ const maxAssignments = 500
 
 // assignmentsShow lists what who is signed in may see.
 func (s *Server) assignmentsShow(c echo.Context) error {
-	list, err := s.store.Assignments(c.Request().Context(), s.actor(c), maxAssignments)
+	list, err := s.store.Assignments(c.Request().Context(), s.actor(c), 0, maxAssignments)
 	if err != nil {
 		return err
 	}

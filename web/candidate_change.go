@@ -18,12 +18,7 @@ const maxJudgement = 5000
 
 // candidateCancel ends the link of a candidate, and the sitting if there is one.
 func (s *Server) candidateCancel(c echo.Context) error {
-	sit, _ := sittingOf(c)
-	ctx := c.Request().Context()
-	err := s.store.CancelCandidate(ctx, s.actor(c), sit.candidate, s.cfg.Now())
-	if err == nil {
-		_, err = s.queue.EndSitting(ctx, sit.candidate.ID, store.ByCancel)
-	}
+	err := s.cancel(c)
 	if errors.Is(err, store.ErrNotFound) { // it has ended meanwhile; the page shows that
 		return s.toCandidate(c, "")
 	}
@@ -31,6 +26,17 @@ func (s *Server) candidateCancel(c echo.Context) error {
 		return err
 	}
 	return s.toCandidate(c, "cancelled")
+}
+
+// cancel is candidateCancel for whoever asks. ErrNotFound: it has ended already.
+func (s *Server) cancel(c echo.Context) error {
+	sit, _ := sittingOf(c)
+	ctx := c.Request().Context()
+	if err := s.store.CancelCandidate(ctx, s.actor(c), sit.candidate, s.cfg.Now()); err != nil {
+		return err
+	}
+	_, err := s.queue.EndSitting(ctx, sit.candidate.ID, store.ByCancel)
+	return err
 }
 
 // candidateExtra sets the extra time of a candidate, also while it sits.

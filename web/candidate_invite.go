@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -23,38 +24,61 @@ func (s *Server) candidateInvite(c echo.Context) error {
 		return err
 	}
 	form := views.LinkForm{Name: sent.Get(views.NameField), Extra: sent.Get(views.ExtraField)}
-	refuse := func(status int, field, reason string) error {
-		form.Problem = views.FormProblem{Field: field, Reason: reason}
-		return s.showAssignment(c, status, a, form, "")
+	extra, ok := extraOf(sent)
+	err = check("extra", "range", ok)
+	var made newCandidateLink
+	if err == nil {
+		made, err = s.invite(c, a, form.Name, extra)
 	}
-	name, err := auth.Name(form.Name)
 	var field *auth.FieldError
 	if errors.As(err, &field) {
-		return refuse(http.StatusUnprocessableEntity, field.Name, field.Reason)
+		form.Problem = views.FormProblem{Field: field.Name, Reason: field.Reason}
+		return s.showAssignment(c, statusOfField(field), a, form, "")
 	}
 	if err != nil {
 		return err
 	}
-	extra, ok := extraOf(sent)
-	if !ok {
-		return refuse(http.StatusUnprocessableEntity, "extra", "range")
+	return s.showCandidateLink(c, a, made.name, made.token)
+}
+
+// statusOfField tells what is wrong in itself from what there is no room for.
+func statusOfField(f *auth.FieldError) int {
+	if f.Reason == "full" {
+		return http.StatusConflict
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// newCandidateLink is a link that was made. Its token is nowhere else.
+type newCandidateLink struct {
+	id          int64
+	name, token string
+}
+
+// invite makes a link for a candidate, or says with an *auth.FieldError why not.
+func (s *Server) invite(c echo.Context, a store.Assignment, typed string, extra time.Duration) (newCandidateLink, error) {
+	name, err := auth.Name(typed)
+	if err != nil {
+		return newCandidateLink{}, err
 	}
 	token := auth.NewToken()
-	_, err = s.store.AddCandidate(c.Request().Context(), s.actor(c), a.ID,
+	id, err := s.store.AddCandidate(c.Request().Context(), s.actor(c), a.ID,
 		store.Invited{Name: name, TokenHash: store.HashToken(token), Extra: extra}, s.cfg.Now())
 	if errors.Is(err, store.ErrFull) {
-		return refuse(http.StatusConflict, "name", "full")
+		err = &auth.FieldError{Name: "name", Reason: "full"}
 	}
-	if err != nil {
-		return err
-	}
-	return s.showCandidateLink(c, a, name, token)
+	return newCandidateLink{id, name, token}, err
+}
+
+// candidateLink is the address that a token stands in.
+func (s *Server) candidateLink(c echo.Context, a store.Assignment, token string) string {
+	return s.siteAddress(c) + string(views.SittingURL(a.Lang, token))
 }
 
 // showCandidateLink shows a link once, in the language of the assignment.
 func (s *Server) showCandidateLink(c echo.Context, a store.Assignment, name, token string) error {
 	p := s.page(c)
-	m, err := views.NewCandidateLink(p, s.facts(a, p.Lang()), name, s.siteAddress(c)+string(views.SittingURL(a.Lang, token)))
+	m, err := views.NewCandidateLink(p, s.facts(a, p.Lang()), name, s.candidateLink(c, a, token))
 	if err != nil {
 		return err
 	}

@@ -38,13 +38,8 @@ func (s *Server) showCandidate(c echo.Context, status int, notice string, proble
 	}
 	for i, choice := range m.Facts.Exercises {
 		e := views.ExerciseReport{ExerciseChoice: choice, Outcome: line.Outcomes[i]}
-		if e.Events, err = s.events(ctx, sit.candidate.Browser, choice.Name); err != nil {
+		if e.Events, err = s.eventsOf(ctx, sit, choice.Name); err != nil {
 			return err
-		}
-		for i, event := range e.Events { // what the end handed in waited at nobody's expense
-			if ended := sit.candidate.EndedAt; !ended.IsZero() && !event.At.Before(ended) {
-				e.Events[i].Waited = 0
-			}
 		}
 		said := judgementOf(judgements, choice.Name)
 		e.Note, e.Rubric = said.Note, s.rubric(choice.Name, said)

@@ -39,6 +39,7 @@ type exportedCandidate struct {
 	StartedAt    *time.Time         `json:"started_at,omitempty"`
 	EndedAt      *time.Time         `json:"ended_at,omitempty"`
 	EndedBy      store.Ending       `json:"ended_by,omitempty"` // time, candidate, cancelled
+	Deadline     *time.Time         `json:"deadline,omitempty"` // while it sits, as the clock stands
 	ExtraMinutes int                `json:"extra_minutes"`
 	GivenBackMs  int64              `json:"given_back_ms"`
 	Note         string             `json:"note,omitempty"`
@@ -49,10 +50,23 @@ type exportedExercise struct {
 	Exercise    string               `json:"exercise"`
 	Outcome     verdict.Outcome      `json:"outcome,omitempty"` // the best one; absent: nothing is graded
 	Runs        int                  `json:"runs"`
+	Rubric      []string             `json:"rubric,omitempty"`
 	Met         []int                `json:"met,omitempty"` // lines of the rubric, from 1
 	Note        string               `json:"note,omitempty"`
+	Events      []exportedEvent      `json:"events,omitempty"` // what was written, without the text
 	Drafts      []exportedDraft      `json:"drafts,omitempty"`
 	Submissions []exportedSubmission `json:"submissions,omitempty"`
+}
+
+// exportedEvent is a draft or a submission.
+type exportedEvent struct {
+	At         time.Time       `json:"at"`
+	Draft      int64           `json:"draft,omitempty"` // its version
+	Auto       bool            `json:"auto,omitempty"`  // the editor saved it by itself
+	Size       int64           `json:"size,omitempty"`  // bytes
+	Submission string          `json:"submission,omitempty"`
+	Outcome    verdict.Outcome `json:"outcome,omitempty"` // absent: it is not graded yet
+	WaitedMs   int64           `json:"waited_ms,omitempty"`
 }
 
 type exportedDraft struct {
@@ -63,10 +77,11 @@ type exportedDraft struct {
 }
 
 type exportedSubmission struct {
-	ID      string            `json:"id"`
-	At      time.Time         `json:"at"`
-	Files   map[string]string `json:"files"`
-	Verdict *verdict.Verdict  `json:"verdict,omitempty"`
+	ID       string            `json:"id"`
+	Exercise string            `json:"exercise"`
+	At       time.Time         `json:"at"`
+	Files    map[string]string `json:"files"`
+	Verdict  *verdict.Verdict  `json:"verdict,omitempty"`
 }
 
 func momentOf(t time.Time) *time.Time {
@@ -90,11 +105,17 @@ func (s *Server) exported(c echo.Context, sit sitting) (exportedCandidate, error
 	out := exportedCandidate{
 		ID: line.ID, Name: line.Name, State: line.State, StartedAt: momentOf(line.StartedAt), EndedAt: momentOf(line.EndedAt),
 		EndedBy: sit.candidate.EndedBy, ExtraMinutes: line.ExtraMin, GivenBackMs: line.GivenBack.Milliseconds(),
-		Note: judgementOf(judgements, "").Note,
+		Note: judgementOf(judgements, "").Note, Exercises: []exportedExercise{},
+	}
+	if sit.candidate.Sits() {
+		out.Deadline = momentOf(sit.reading.Deadline)
 	}
 	for _, o := range line.Outcomes {
 		said := judgementOf(judgements, o.Name)
 		e := exportedExercise{Exercise: o.Name, Outcome: o.Best.Outcome, Runs: o.Runs, Note: said.Note}
+		for _, line := range s.rubric(o.Name, said) {
+			e.Rubric = append(e.Rubric, line.Text)
+		}
 		for _, number := range strings.Fields(said.Met) {
 			n, err := strconv.Atoi(number)
 			if err != nil {
@@ -251,9 +272,13 @@ func (s *Server) addWritten(ctx context.Context, b store.Browser, e *exportedExe
 		if err != nil {
 			return err
 		}
-		e.Submissions = append(e.Submissions, exportedSubmission{sub.PublicID, sub.CreatedAt.UTC(), filesByName(sub.Files), sub.Verdict})
+		e.Submissions = append(e.Submissions, exportedSubmissionOf(sub))
 	}
 	return nil
+}
+
+func exportedSubmissionOf(sub store.Submission) exportedSubmission {
+	return exportedSubmission{sub.PublicID, sub.Exercise, sub.CreatedAt.UTC(), filesByName(sub.Files), sub.Verdict}
 }
 
 func filesByName(files []store.File) map[string]string {

@@ -40,6 +40,10 @@ func (s *Server) showError(shown error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
+	if isAPI(c) {
+		s.showAPIError(shown, c)
+		return
+	}
 	status := statusOf(shown)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	page := s.page(c)

@@ -45,6 +45,18 @@ func (s *Server) inReport(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// eventsOf is events as a report shows them: what the end handed in waited at nobody's
+// expense.
+func (s *Server) eventsOf(ctx context.Context, sit sitting, exercise string) (views.EventsOf, error) {
+	list, err := s.events(ctx, sit.candidate.Browser, exercise)
+	for i, event := range list {
+		if ended := sit.candidate.EndedAt; !ended.IsZero() && !event.At.Before(ended) {
+			list[i].Waited = 0
+		}
+	}
+	return list, err
+}
+
 // events lists everything that was written for an exercise in a sitting, in order:
 // of a draft and a submission of the same moment, the draft first.
 func (s *Server) events(ctx context.Context, b store.Browser, exercise string) (views.EventsOf, error) {

@@ -53,6 +53,11 @@ func (s *Server) routes(e *echo.Echo) {
 
 	get(e, OIDCCallback, s.oidcFinish)
 
+	// For programs that act as a person; api.go.
+	api := e.Group(apiRoot+"v1", s.limitPosts(s.cfg.APIPerMinute))
+	get(api, "/openapi.json", s.apiDescribe)
+	s.apiRoutes(api.Group("", s.bearer))
+
 	site := e.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)
 	get(site, "/", s.homeShow)
@@ -107,6 +112,9 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/account/password", s.accountReturn, mine)
 	site.POST("/account/password", s.passwordChange, mine, posts)
 	site.POST("/account/sign-out-everywhere", s.signOutEverywhere, mine)
+	get(site, "/account/tokens", s.accountReturn, mine)
+	site.POST("/account/tokens", s.tokenCreate, mine, posts)
+	site.POST("/account/tokens/:id/revoke", s.tokenRevoke, mine, posts)
 
 	// Interviewers: what they ask of candidates.
 	get(site, "/assign", s.assignmentsShow, mine)
@@ -158,6 +166,24 @@ func (s *Server) routes(e *echo.Echo) {
 	site.POST("/people/:id/password-link", s.personLink, owner, posts)
 	site.POST("/people/:id/sign-out", s.personSignOut, owner)
 	site.POST("/people/:id/remove", s.personRemove, owner)
+}
+
+// apiRoutes are for who sends a token.
+func (s *Server) apiRoutes(api *echo.Group) {
+	get(api, "/assignments", s.apiAssignments)
+	api.POST("/assignments", s.apiAssignmentCreate)
+	get(api, "/assignments/:aid", s.apiAssignmentShow)
+	api.POST("/assignments/:aid/close", s.apiAssignmentClose)
+	get(api, "/assignments/:aid/candidates", s.apiCandidates)
+	api.POST("/assignments/:aid/candidates", s.apiCandidateInvite)
+
+	one := api.Group("/assignments/:aid/candidates/:cid", s.inReport)
+	get(one, "", s.apiCandidateShow)
+	get(one, "/export", s.candidateExport)
+	get(one, "/submissions/:id", s.apiSubmission)
+	get(one, "/exercises/:pack/:slug/drafts/:version", s.apiDraft)
+	one.POST("/cancel", s.apiCandidateCancel)
+	one.PUT("/extra-time", s.apiCandidateExtra)
 }
 
 // exerciseRoutes are the pages of somebody at work, who practises or sits.

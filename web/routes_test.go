@@ -28,26 +28,39 @@ type access struct {
 	stranger, candidate, interviewer, owner int
 
 	form url.Values
+	// body is sent to addresses for programs instead, with a token of who has an
+	// account and without cookies.
+	body string
 }
 
 // anybody gets the same answer.
 func anybody(method, route, path string, status int, form ...string) access {
-	return access{method, route, path, status, status, status, status, values(form)}
+	return access{method, route, path, status, status, status, status, values(form), ""}
 }
 
 // writer is for the browser that wrote something: accounts open no door to it.
 func writer(method, route, path string, status int, form ...string) access {
-	return access{method, route, path, 404, status, 404, 404, values(form)}
+	return access{method, route, path, 404, status, 404, 404, values(form), ""}
 }
 
 // staff is for everybody with an account.
 func staff(method, route, path string, status int, form ...string) access {
-	return access{method, route, path, 404, 404, status, status, values(form)}
+	return access{method, route, path, 404, 404, status, status, values(form), ""}
 }
 
 // ownersOnly is for owners.
 func ownersOnly(method, route, path string, status int, form ...string) access {
-	return access{method, route, path, 404, 404, 404, status, values(form)}
+	return access{method, route, path, 404, 404, 404, status, values(form), ""}
+}
+
+// tokens is for programs of everybody with an account.
+func tokens(method, route, path string, status int, body string) access {
+	return access{method, route, path, 401, 401, status, status, nil, body}
+}
+
+// ownersTokens is for programs of owners.
+func ownersTokens(method, route, path string, status int, body string) access {
+	return access{method, route, path, 401, 401, 404, status, nil, body}
 }
 
 func values(pairs []string) url.Values {
@@ -60,8 +73,9 @@ func values(pairs []string) url.Values {
 
 // The beginnings of the addresses of a report and of a sitting.
 const (
-	reportRoute  = "/:lang/assign/:aid/candidates/:cid"
-	sittingRoute = "/:lang/a/:token"
+	reportRoute       = "/:lang/assign/:aid/candidates/:cid"
+	apiCandidateRoute = "/api/v1/assignments/:aid/candidates/:cid"
+	sittingRoute      = "/:lang/a/:token"
 )
 
 const testPassword = "words of a test password"
@@ -126,7 +140,7 @@ func accessTable() []access {
 		writer("GET", "/:lang/exercises/:pack/:slug", exercisePage+"?version=1", 200),
 		anybody("GET", "/:lang/exercises/:pack/:slug/predictions", exercisePage+"/predictions", 303),
 		// Who has handed something in cannot predict any more.
-		{"POST", "/:lang/exercises/:pack/:slug/predictions", exercisePage + "/predictions", 303, 422, 303, 303, values([]string{views.GuessField, "passed"})},
+		{"POST", "/:lang/exercises/:pack/:slug/predictions", exercisePage + "/predictions", 303, 422, 303, 303, values([]string{views.GuessField, "passed"}), ""},
 		// What was practised is each browser's own: these addresses name nobody.
 		anybody("GET", "/:lang/review", "/en/review", 200),
 		anybody("POST", "/:lang/review", "/en/review", 400), // no card
@@ -151,7 +165,7 @@ func accessTable() []access {
 		anybody("GET", "/:lang/labs/:slug/events", "/en/labs/nothing/events", 404),
 
 		// Who is signed in is led on.
-		{"GET", "/:lang/sign-in", "/en/sign-in", 200, 200, 303, 303, nil},
+		{"GET", "/:lang/sign-in", "/en/sign-in", 200, 200, 303, 303, nil, ""},
 		anybody("POST", "/:lang/sign-in", "/en/sign-in", 422, views.LoginField, "nobody", views.PasswordField, testPassword),
 		anybody("GET", "/:lang/sign-in/oidc", "/en/sign-in/oidc", 302),
 		anybody("GET", "/:lang/invitations/:token/oidc", "/en/invitations/{link}/oidc", 302),
@@ -169,6 +183,11 @@ func accessTable() []access {
 		staff("POST", "/:lang/account/password", "/en/account/password", 303,
 			views.OldPasswordField, testPassword, views.PasswordField, "another "+testPassword),
 		staff("POST", "/:lang/account/sign-out-everywhere", "/en/account/sign-out-everywhere", 303),
+
+		staff("GET", "/:lang/account/tokens", "/en/account/tokens", 303),
+		staff("POST", "/:lang/account/tokens", "/en/account/tokens", 200, views.NameField, "a program"),
+		staff("POST", "/:lang/account/tokens/:id/revoke", "/en/account/tokens/{token}/revoke", 303),
+		staff("POST", "/:lang/account/tokens/:id/revoke", "/en/account/tokens/{their-token}/revoke", 404), // also for owners
 
 		// {assignment} belongs to whoever asks, {theirs} to somebody else.
 		staff("GET", "/:lang/assign", "/en/assign", 200),
@@ -217,6 +236,31 @@ func accessTable() []access {
 		ownersOnly("POST", reportRoute+"/notes", "/en/assign/{their-candidate}/notes", 303, views.NoteField, "Good."),
 		staff("POST", reportRoute+"/delete", "/en/assign/{candidate}/delete", 303),
 		ownersOnly("POST", reportRoute+"/delete", "/en/assign/{their-candidate}/delete", 303),
+
+		anybody("GET", "/api/v1/openapi.json", "/api/v1/openapi.json", 200),
+		anybody("GET", "/api/v1/assignments", "/api/v1/assignments", 401), // a cookie does not count there
+		tokens("GET", "/api/v1/assignments", "/api/v1/assignments", 200, "-"),
+		tokens("POST", "/api/v1/assignments", "/api/v1/assignments", 201, `{"title":"x","lang":"en","exercises":["core/charge-once"],"retain_days":30}`),
+		tokens("GET", "/api/v1/assignments/:aid", "/api/v1/assignments/{assignment}", 200, "-"),
+		ownersTokens("GET", "/api/v1/assignments/:aid", "/api/v1/assignments/{theirs}", 200, "-"),
+		tokens("POST", "/api/v1/assignments/:aid/close", "/api/v1/assignments/{assignment}/close", 200, "-"),
+		ownersTokens("POST", "/api/v1/assignments/:aid/close", "/api/v1/assignments/{theirs}/close", 200, "-"),
+		tokens("GET", "/api/v1/assignments/:aid/candidates", "/api/v1/assignments/{assignment}/candidates", 200, "-"),
+		ownersTokens("GET", "/api/v1/assignments/:aid/candidates", "/api/v1/assignments/{theirs}/candidates", 200, "-"),
+		tokens("POST", "/api/v1/assignments/:aid/candidates", "/api/v1/assignments/{assignment}/candidates", 201, `{"name":"Grace"}`),
+		ownersTokens("POST", "/api/v1/assignments/:aid/candidates", "/api/v1/assignments/{theirs}/candidates", 201, `{"name":"Grace"}`),
+		tokens("GET", apiCandidateRoute, "/api/v1/assignments/{candidate}", 200, "-"),
+		ownersTokens("GET", apiCandidateRoute, "/api/v1/assignments/{their-candidate}", 200, "-"),
+		tokens("GET", apiCandidateRoute+"/export", "/api/v1/assignments/{candidate}/export", 200, "-"),
+		ownersTokens("GET", apiCandidateRoute+"/export", "/api/v1/assignments/{their-candidate}/export", 200, "-"),
+		tokens("GET", apiCandidateRoute+"/submissions/:id", "/api/v1/assignments/{handed-in}", 200, "-"),
+		ownersTokens("GET", apiCandidateRoute+"/submissions/:id", "/api/v1/assignments/{their-handed-in}", 200, "-"),
+		tokens("GET", apiCandidateRoute+"/exercises/:pack/:slug/drafts/:version", "/api/v1/assignments/{drafted}", 200, "-"),
+		ownersTokens("GET", apiCandidateRoute+"/exercises/:pack/:slug/drafts/:version", "/api/v1/assignments/{their-drafted}", 200, "-"),
+		tokens("POST", apiCandidateRoute+"/cancel", "/api/v1/assignments/{candidate}/cancel", 200, "-"),
+		ownersTokens("POST", apiCandidateRoute+"/cancel", "/api/v1/assignments/{their-candidate}/cancel", 200, "-"),
+		tokens("PUT", apiCandidateRoute+"/extra-time", "/api/v1/assignments/{candidate}/extra-time", 200, `{"extra_minutes":5}`),
+		ownersTokens("PUT", apiCandidateRoute+"/extra-time", "/api/v1/assignments/{their-candidate}/extra-time", 200, `{"extra_minutes":5}`),
 
 		// Who has a candidate's link is that candidate, whoever else it is.
 		anybody("GET", sittingRoute, "/en/a/{sitting}", 200),
@@ -278,7 +322,7 @@ type accessBundle struct {
 
 func setupAccess(t *testing.T) *accessBundle {
 	t.Helper()
-	b := &accessBundle{testBundle: setup(t, Config{NewBrowsersPerHour: 10_000, Provider: newTestProvider(t).config()}, testCatalog())}
+	b := &accessBundle{testBundle: setup(t, Config{NewBrowsersPerHour: 10_000, APIPerMinute: 10_000, Provider: newTestProvider(t).config()}, testCatalog())}
 	token, _, err := b.srv.FirstOwner(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -374,6 +418,36 @@ func (b *accessBundle) sitting(t *testing.T) string {
 	return token
 }
 
+// handedIn is the report of a new candidate who has handed something in, and what.
+func (b *accessBundle) handedIn(t *testing.T, by store.Actor) (path, id string) {
+	t.Helper()
+	path, token := b.candidatePath(t, by)
+	b.visitor(t).post(t, "/en/a/"+token+"/start", nil)
+	a := b.visitor(t).post(t, "/en/a/"+token+"/exercises/core/charge-once/submissions", form(0, "package handler\n"))
+	_, id, _ = strings.Cut(a.header.Get("Location"), "/submissions/")
+	return path, id
+}
+
+// token is a new one for programs of somebody.
+func (b *accessBundle) token(t *testing.T, by store.Actor) string {
+	t.Helper()
+	token := auth.NewToken()
+	if err := b.st.AddToken(t.Context(), by, store.HashToken(token), store.Token{Name: "a test"}, b.srv.cfg.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func (b *accessBundle) tokenID(t *testing.T, by store.Actor) string {
+	t.Helper()
+	b.token(t, by)
+	list, err := b.st.Tokens(t.Context(), by.Person.ID, b.srv.cfg.Now())
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	return fmt.Sprint(list[len(list)-1].ID)
+}
+
 // fill puts something new in the places.
 func (b *accessBundle) fill(t *testing.T, s string) string {
 	t.Helper()
@@ -404,13 +478,12 @@ func (b *accessBundle) fill(t *testing.T, s string) string {
 		}
 		return token
 	})
-	replace("{handed-in}", func() string {
-		path, token := b.candidatePath(t, b.as())
-		b.visitor(t).post(t, "/en/a/"+token+"/start", nil)
-		a := b.visitor(t).post(t, "/en/a/"+token+"/exercises/core/charge-once/submissions", form(0, "package handler\n"))
-		_, id, _ := strings.Cut(a.header.Get("Location"), "/submissions/")
-		return path + "/submissions/" + id
-	})
+	replace("{handed-in}", func() string { path, id := b.handedIn(t, b.as()); return path + "/submissions/" + id })
+	replace("{their-handed-in}", func() string { path, id := b.handedIn(t, b.root); return path + "/submissions/" + id })
+	replace("{drafted}", func() string { path, _ := b.handedIn(t, b.as()); return path + "/exercises/core/charge-once/drafts/1" })
+	replace("{their-drafted}", func() string { path, _ := b.handedIn(t, b.root); return path + "/exercises/core/charge-once/drafts/1" })
+	replace("{token}", func() string { return b.tokenID(t, b.as()) })
+	replace("{their-token}", func() string { return b.tokenID(t, b.root) })
 	replace("{link}", func() string { return b.link(t, store.Interviewer) })
 	replace("{person}", func() string { return fmt.Sprint(b.person(t).ID) })
 	replace("{invitation}", func() string {
@@ -437,6 +510,16 @@ func (b *accessBundle) status(t *testing.T, v *visitor, row access) int {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if row.body != "" {
+		if r, err = http.NewRequestWithContext(t.Context(), row.method, r.URL.String(), strings.NewReader(strings.TrimPrefix(row.body, "-"))); err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		if v.person.ID != 0 {
+			r.Header.Set("Authorization", "Bearer "+b.token(t, b.asks))
+			v = b.visitor(t)
+		}
+	}
 	res, err := v.client.Do(r)
 	if err != nil {
 		t.Fatal(err)

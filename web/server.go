@@ -99,6 +99,8 @@ type Config struct {
 	DrawingsPerMinute int
 	// RatingsPerMinute bounds the cards that are rated from one address; 240.
 	RatingsPerMinute int
+	// APIPerMinute bounds what programs ask from one address; 240.
+	APIPerMinute int
 	// MaxStreams bounds the event streams that are open at once; 1000.
 	MaxStreams int
 	// Metrics holds what /metrics shows, the site's own figures among it; nil: a
@@ -118,6 +120,7 @@ func (c Config) withDefaults() Config {
 	c.LabClicksPerMinute = cmp.Or(c.LabClicksPerMinute, 240)
 	c.DrawingsPerMinute = cmp.Or(c.DrawingsPerMinute, 30)
 	c.RatingsPerMinute = cmp.Or(c.RatingsPerMinute, 240)
+	c.APIPerMinute = cmp.Or(c.APIPerMinute, 240)
 	c.MaxStreams = cmp.Or(c.MaxStreams, 1000)
 	if c.Metrics == nil {
 		c.Metrics = prometheus.NewRegistry()

@@ -135,11 +135,12 @@ func (s *Server) actor(c echo.Context) store.Actor {
 	return store.Actor{Person: p, Network: network(c.RealIP())}
 }
 
-// session finds out who is signed in. Without the cookie it does nothing at all.
+// session finds out who is signed in. Without the cookie it does nothing at all, and
+// to programs, who have tokens, it does not count.
 func (s *Server) session(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		cookie, err := c.Cookie(s.sessions.Cookie.Name)
-		if err != nil || cookie.Value == "" || isStatic(c) {
+		if err != nil || cookie.Value == "" || isStatic(c) || isAPI(c) {
 			return next(c)
 		}
 		ctx, err := s.sessions.Load(c.Request().Context(), cookie.Value)

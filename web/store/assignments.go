@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"time"
 
 	"redeliver/web/store/db"
@@ -104,9 +105,12 @@ func assignmentOf(ctx context.Context, q *db.Queries, row db.Assignment) (Assign
 }
 
 // Assignments lists what a person made, and for owners what everybody made, the
-// newest first.
-func (s *Store) Assignments(ctx context.Context, by Actor, limit int) ([]AssignmentInfo, error) {
-	rows, err := db.New(s.Read).ListAssignmentsFor(ctx, db.ListAssignmentsForParams{PersonID: by.Person.ID, MaxRows: int32(limit)})
+// newest first: those with a smaller id than before; 0 begins with the newest of all.
+func (s *Store) Assignments(ctx context.Context, by Actor, before int64, limit int) ([]AssignmentInfo, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	rows, err := db.New(s.Read).ListAssignmentsFor(ctx, db.ListAssignmentsForParams{PersonID: by.Person.ID, Before: before, MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list assignments: %w", err)
 	}
@@ -145,6 +149,22 @@ func (s *Store) SetOpenLink(ctx context.Context, by Actor, id int64, tokenHash s
 			action = OpenLinkEnded
 		}
 		return note(ctx, q, by, action, a.Title, now)
+	})
+}
+
+// CloseAssignment lets nobody begin any more and ends the link for everybody. Who sits
+// has the whole time, or, without a time limit, has come to the end. One that is closed
+// stays as it is.
+func (s *Store) CloseAssignment(ctx context.Context, by Actor, id int64, now time.Time) error {
+	return s.withAssignment(ctx, by, id, func(q *db.Queries, a db.Assignment) error {
+		n, err := q.CloseAssignment(ctx, db.CloseAssignmentParams{ID: id, Now: now.UnixMilli()})
+		if err != nil {
+			return fmt.Errorf("close assignment: %w", err)
+		}
+		if n == 0 {
+			return nil
+		}
+		return note(ctx, q, by, AssignmentClosed, a.Title, now)
 	})
 }
 

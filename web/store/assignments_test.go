@@ -31,7 +31,7 @@ func TestAssignments(t *testing.T) {
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("err %v, (-want +got)\n%s", err, diff)
 			}
-			if list, err := b.st.Assignments(ctx, by, 10); err != nil || len(list) != 1 || list[0].Maker != "bob" {
+			if list, err := b.st.Assignments(ctx, by, 0, 10); err != nil || len(list) != 1 || list[0].Maker != "bob" {
 				t.Errorf("%+v, err %v", list, err)
 			}
 		}
@@ -65,7 +65,7 @@ func TestAssignments(t *testing.T) {
 					t.Errorf("%q, %d: %v", by.Person.Login, i, err)
 				}
 			}
-			if list, err := b.st.Assignments(ctx, by, 10); err != nil || len(list) != 0 {
+			if list, err := b.st.Assignments(ctx, by, 0, 10); err != nil || len(list) != 0 {
 				t.Errorf("%q lists %+v, err %v", by.Person.Login, list, err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestAssignments(t *testing.T) {
 		if err := b.st.RemovePerson(ctx, b.owner, bob.Person.ID, b.now); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := b.st.Assignments(ctx, b.owner, 10); err != nil || len(list) != 1 || list[0].Maker != "" || list[0].Candidates != 2 {
+		if list, err := b.st.Assignments(ctx, b.owner, 0, 10); err != nil || len(list) != 1 || list[0].Maker != "" || list[0].Candidates != 2 {
 			t.Errorf("%+v, err %v", list, err)
 		}
 	})

@@ -28,6 +28,8 @@ const (
 	PasswordLink  Action = "password-link" // an owner has made one
 	Connected     Action = "connected"     // with an account of a provider
 	PersonRemoved Action = "removed"
+	TokenMade     Action = "token" // with which programs act as its person
+	TokenRevoked  Action = "token-ended"
 
 	AssignmentMade     Action = "assigned"
 	AssignmentDeleted  Action = "assignment-deleted"
@@ -40,6 +42,7 @@ const (
 	CandidateJudged    Action = "candidate-judged"
 	CandidateExported  Action = "candidate-exported"
 	CandidateDeleted   Action = "candidate-deleted"
+	AssignmentClosed   Action = "assignment-closed"
 	SittingStarted     Action = "sitting-started"
 	SittingEnded       Action = "sitting-ended"
 )
@@ -50,6 +53,7 @@ func Actions() []Action {
 		LinkMade, OwnerLink, LinkCancelled, Joined, SignedIn, SignInRefused, SignedOut, SignedOutAll, PasswordSet, PasswordLink,
 		Connected, PersonRemoved, AssignmentMade, AssignmentDeleted, OpenLinkMade, OpenLinkEnded, CandidateLink, CandidateCame,
 		CandidateCancelled, ExtraTime, CandidateJudged, CandidateExported, CandidateDeleted, SittingStarted, SittingEnded,
+		AssignmentClosed, TokenMade, TokenRevoked,
 	}
 }
 
@@ -123,12 +127,13 @@ func (s *Store) KnowsNetwork(ctx context.Context, login, network string, since t
 	return known, nil
 }
 
-// ForgetAccess deletes what has ended: sessions, links, and entries of the log
+// ForgetAccess deletes what has ended: sessions, tokens, links, and entries of the log
 // beyond KeepAudit and MaxRefusals.
 func (s *Store) ForgetAccess(ctx context.Context, now time.Time) error {
 	return s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
 		for _, step := range []func() error{
 			func() error { return q.DeleteSessionsExpired(ctx, now.UnixMilli()) },
+			func() error { return q.DeleteTokensExpired(ctx, now.UnixMilli()) },
 			func() error { return q.DeleteInvitationsExpired(ctx, now.UnixMilli()) },
 			func() error { return q.DeleteAuditBefore(ctx, now.Add(-KeepAudit).UnixMilli()) },
 			func() error {

@@ -145,8 +145,8 @@ func (s *Store) RemovePerson(ctx context.Context, by Actor, id int64, now time.T
 	})
 }
 
-// SetPassword gives by a new password, ends all its sessions and the links for
-// another one.
+// SetPassword gives by a new password, ends all its sessions and tokens, and the
+// links for another one.
 func (s *Store) SetPassword(ctx context.Context, by Actor, hash string, now time.Time) error {
 	return s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
 		if err := setPassword(ctx, q, by.Person.ID, hash); err != nil {
@@ -157,7 +157,7 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, hash string, now time
 }
 
 // connect lets a person sign in with an account of a provider, and ends its
-// sessions and links: it does what a new password does.
+// sessions, tokens and links: it does what a new password does.
 func connect(ctx context.Context, q *db.Queries, by Actor, i Identity, now time.Time) error {
 	n, err := q.AddIdentity(ctx, db.AddIdentityParams{
 		Issuer: i.Issuer, Subject: i.Subject, PersonID: by.Person.ID, CreatedAt: now.UnixMilli(),
@@ -166,7 +166,7 @@ func connect(ctx context.Context, q *db.Queries, by Actor, i Identity, now time.
 		err = ErrIdentityTaken
 	}
 	if err == nil {
-		_, err = q.DeleteSessionsOf(ctx, by.Person.ID)
+		err = endAccess(ctx, q, by.Person.ID)
 	}
 	if err == nil {
 		err = q.DeleteInvitationsOf(ctx, by.Person.ID)
@@ -183,7 +183,7 @@ func setPassword(ctx context.Context, q *db.Queries, id int64, hash string) erro
 		err = ErrNotFound
 	}
 	if err == nil {
-		_, err = q.DeleteSessionsOf(ctx, id)
+		err = endAccess(ctx, q, id)
 	}
 	if err == nil {
 		err = q.DeleteInvitationsOf(ctx, id)

@@ -98,14 +98,14 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
 	return nil
 }
 
-// SignOutEverywhere ends all sessions of by.
+// SignOutEverywhere ends all sessions and tokens of by.
 func (s *Store) SignOutEverywhere(ctx context.Context, by Actor, now time.Time) error {
 	return s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
 		return signOutAll(ctx, q, by, by.Person.ID, "", now)
 	})
 }
 
-// SignOutPerson ends all sessions of somebody else.
+// SignOutPerson ends all sessions and tokens of somebody else.
 func (s *Store) SignOutPerson(ctx context.Context, by Actor, person int64, now time.Time) error {
 	return s.asOwner(ctx, by, func(q *db.Queries) error {
 		row, err := q.GetPerson(ctx, person)
@@ -117,7 +117,7 @@ func (s *Store) SignOutPerson(ctx context.Context, by Actor, person int64, now t
 }
 
 func signOutAll(ctx context.Context, q *db.Queries, by Actor, person int64, subject string, now time.Time) error {
-	if _, err := q.DeleteSessionsOf(ctx, person); err != nil {
+	if err := endAccess(ctx, q, person); err != nil {
 		return fmt.Errorf("sign out: %w", err)
 	}
 	return note(ctx, q, by, SignedOutAll, subject, now)

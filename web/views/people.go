@@ -107,15 +107,18 @@ type AccountPageModel struct {
 	Page
 	Person   PersonModel
 	Browsers int
+	Tokens   []TokenLine
+	Form     TokenForm
 	Notice   string
-	Problem  fieldProblem
+	Problem  fieldProblem // of the form of the password
+	Token    fieldProblem // of the form of a token
 }
 
-// NewAccount builds the model of Account. notice is "" or "password".
-func NewAccount(p Page, person PersonModel, browsers int, problem FormProblem, notice string) (AccountPageModel, error) {
+// NewAccount builds the model of Account. notice is "", "password" or "revoked".
+func NewAccount(p Page, person PersonModel, browsers int, tokens []TokenLine, form TokenForm, problem FormProblem, notice string) (AccountPageModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("account.title"), t.say("account.description")
-	m := AccountPageModel{Page: p, Person: person, Browsers: browsers, Problem: t.problem(problem)}
+	m := AccountPageModel{Page: p, Person: person, Browsers: browsers, Tokens: tokens, Form: form, Problem: t.problem(problem), Token: t.problem(form.Problem)}
 	if notice != "" {
 		m.Notice = t.say("account.notice-" + notice)
 	}

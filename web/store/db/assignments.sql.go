@@ -56,6 +56,26 @@ func (q *Queries) CancelCandidate(ctx context.Context, arg CancelCandidateParams
 	return result.RowsAffected()
 }
 
+const closeAssignment = `-- name: CloseAssignment :execrows
+UPDATE assignments SET closes_at = CAST($1 AS BIGINT), open_hash = NULL,
+  opens_at = CASE WHEN opens_at >= CAST($1 AS BIGINT) THEN NULL ELSE opens_at END
+WHERE id = $2 AND (closes_at IS NULL OR closes_at > CAST($1 AS BIGINT))
+`
+
+type CloseAssignmentParams struct {
+	Now int64
+	ID  int64
+}
+
+// CloseAssignment lets nobody begin any more. What would have opened later never does.
+func (q *Queries) CloseAssignment(ctx context.Context, arg CloseAssignmentParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, closeAssignment, arg.Now, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const countAssignments = `-- name: CountAssignments :one
 SELECT count(*) FROM assignments
 `
@@ -434,12 +454,13 @@ SELECT a.id, a.title, a.minutes, a.opens_at, a.closes_at, a.created_at, CAST(COA
   (SELECT count(*) FROM candidates c WHERE c.assignment_id = a.id AND c.started_at IS NOT NULL AND c.ended_at IS NULL) AS sitting,
   (SELECT count(*) FROM candidates c WHERE c.assignment_id = a.id AND c.ended_at IS NOT NULL) AS ended
 FROM assignments a JOIN people p ON p.id = $1 LEFT JOIN people m ON m.id = a.person_id
-WHERE p.role = 'owner' OR a.person_id = p.id
-ORDER BY a.id DESC LIMIT $2
+WHERE (p.role = 'owner' OR a.person_id = p.id) AND a.id < $2
+ORDER BY a.id DESC LIMIT $3
 `
 
 type ListAssignmentsForParams struct {
 	PersonID int64
+	Before   int64
 	MaxRows  int32
 }
 
@@ -457,7 +478,7 @@ type ListAssignmentsForRow struct {
 }
 
 func (q *Queries) ListAssignmentsFor(ctx context.Context, arg ListAssignmentsForParams) ([]ListAssignmentsForRow, error) {
-	rows, err := q.db.QueryContext(ctx, listAssignmentsFor, arg.PersonID, arg.MaxRows)
+	rows, err := q.db.QueryContext(ctx, listAssignmentsFor, arg.PersonID, arg.Before, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}

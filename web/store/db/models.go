@@ -13,6 +13,16 @@ type Alive struct {
 	At      int64
 }
 
+type ApiToken struct {
+	ID        int64
+	PersonID  int64
+	TokenHash string
+	Name      string
+	CreatedAt int64
+	ExpiresAt sql.NullInt64
+	UsedAt    sql.NullInt64
+}
+
 type Assignment struct {
 	ID         int64
 	PersonID   sql.NullInt64
@@ -200,4 +210,27 @@ type SubmissionStep struct {
 	Number       int64
 	Step         string
 	CreatedAt    int64
+}
+
+type Webhook struct {
+	ID        int64
+	Url       string
+	Secret    string
+	CreatedAt int64
+}
+
+type WebhookDelivery struct {
+	ID          int64
+	WebhookID   int64
+	CandidateID sql.NullInt64
+	MessageID   string
+	Event       string
+	Body        string
+	State       string
+	Attempts    int64
+	Status      int64
+	Error       string
+	CreatedAt   int64
+	TriedAt     sql.NullInt64
+	JobID       sql.NullInt64
 }

@@ -26,7 +26,7 @@ SELECT a.id, a.title, a.minutes, a.opens_at, a.closes_at, a.created_at, CAST(COA
   (SELECT count(*) FROM candidates c WHERE c.assignment_id = a.id AND c.started_at IS NOT NULL AND c.ended_at IS NULL) AS sitting,
   (SELECT count(*) FROM candidates c WHERE c.assignment_id = a.id AND c.ended_at IS NOT NULL) AS ended
 FROM assignments a JOIN people p ON p.id = @person_id LEFT JOIN people m ON m.id = a.person_id
-WHERE p.role = 'owner' OR a.person_id = p.id
+WHERE (p.role = 'owner' OR a.person_id = p.id) AND a.id < @before
 ORDER BY a.id DESC LIMIT @max_rows;
 
 -- name: FindOpenAssignment :one
@@ -34,6 +34,12 @@ SELECT * FROM assignments WHERE open_hash = CAST(@open_hash AS TEXT);
 
 -- name: SetOpenHash :exec
 UPDATE assignments SET open_hash = @open_hash WHERE id = @id;
+
+-- name: CloseAssignment :execrows
+-- CloseAssignment lets nobody begin any more. What would have opened later never does.
+UPDATE assignments SET closes_at = CAST(@now AS BIGINT), open_hash = NULL,
+  opens_at = CASE WHEN opens_at >= CAST(@now AS BIGINT) THEN NULL ELSE opens_at END
+WHERE id = @id AND (closes_at IS NULL OR closes_at > CAST(@now AS BIGINT));
 
 -- name: DeleteAssignment :exec
 DELETE FROM assignments WHERE id = @id;
