@@ -54,10 +54,10 @@ const onTheWay = 250 * time.Microsecond
 const (
 	// glance is how often a waiting run looks whether something has happened.
 	glance = 50 * time.Millisecond
-	// slice is after how long a guest that waits is woken, so that its timers go off;
-	// longSlice the same once nothing has happened for a while.
+	// A guest that waits is woken after a slice, so that its timers go off; once nothing
+	// has happened for a while, after as long as that, and a longSlice at most.
 	slice     = time.Second
-	longSlice = 5 * time.Second
+	longSlice = 16 * time.Second
 	// quiet is after how long without anything a run takes it that nothing comes any
 	// more: longer than a session and a rebalance take together.
 	quiet = 2 * time.Minute
@@ -77,10 +77,7 @@ func (c *clientRun) wait(ctx context.Context) (more bool, err error) {
 	if c.idle >= quiet {
 		return c.settle(ctx)
 	}
-	most := slice
-	if c.idle > 10*slice {
-		most = longSlice
-	}
+	most := min(max(slice, c.idle), longSlice)
 	passed := time.Duration(0)
 	for step := glance; passed < most; step = min(2*step, most-passed, 8*glance) {
 		if step <= 0 {

@@ -6,6 +6,7 @@
 package host
 
 import (
+	"runtime"
 	"unsafe"
 
 	"redeliver/grader/guest/abi"
@@ -27,6 +28,24 @@ var (
 	// offline answers calls here instead of at the host, while warming up.
 	offline func(op uint32) []byte
 )
+
+// quiet is how many goroutines there are when nothing of the candidate's runs.
+var quiet int
+
+// Quiet says that the goroutines of now are all that do not belong to the candidate.
+func Quiet(goroutines int) { quiet = goroutines }
+
+// Yield lets other goroutines run, and those that they wake, up to n times; less
+// often when after one time there is nobody left to run. A goroutine that a timer
+// starts has run by then: the scheduler looks at its timers first.
+func Yield(n int) {
+	for range n {
+		runtime.Gosched()
+		if runtime.NumGoroutine() <= quiet {
+			return
+		}
+	}
+}
 
 // Offline answers every call by answer instead of at the host while f runs: for
 // what warms the process up.

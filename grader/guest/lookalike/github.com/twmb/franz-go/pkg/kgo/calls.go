@@ -5,7 +5,6 @@ package kgo
 import (
 	"context"
 	"errors"
-	"runtime"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -73,9 +72,7 @@ func (cl *Client) call(ctx context.Context, m abi.KafkaRequest) abi.KafkaReply {
 		case abi.KafkaCallback:
 			called(reply)
 		default:
-			for range 3 { // timers that are due wake their goroutines, which run
-				runtime.Gosched()
-			}
+			host.Yield(3) // timers that are due wake their goroutines, which run
 		}
 		m = abi.KafkaRequest{At: m.At, Client: cl.id, Call: abi.Resume, Ticket: reply.Ticket, Commit: ctx.Err() != nil}
 	}
