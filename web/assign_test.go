@@ -490,6 +490,22 @@ func TestAssign(t *testing.T) {
 		}
 	})
 
+	// A pack may be removed while there are still assignments of its exercises.
+	t.Run("UninstalledPack", func(t *testing.T) {
+		t.Parallel()
+		b := setupAssign(t)
+		a := newAssignment(t, b.testBundle, b.by, store.Assignment{Exercises: []string{"gone/task"}, Limit: time.Hour})
+		token, c := newCandidate(t, b.testBundle, b.by, a)
+		v := b.visitor(t)
+		v.post(t, "/en/a/"+token+"/start", nil)
+		report := fmt.Sprintf("/en/assign/%d/candidates/%d", a.ID, c.ID)
+		b.owner.get(t, report, 200)
+		for who, path := range map[*visitor]string{b.owner: report + "/exercises/gone/task", v: "/en/a/" + token + "/exercises/gone/task"} {
+			checked(t, who.get(t, path, 404).body, htmlcheck.In("h1", htmlcheck.Text("This exercise is not installed")), htmlcheck.In("main", htmlcheck.Contains("gone/task")))
+		}
+		b.owner.get(t, report+"/candidate.json", 200)
+	})
+
 	t.Run("WarmUpThenTheClock", func(t *testing.T) {
 		t.Parallel()
 		b := setupAssign(t)

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -83,6 +85,27 @@ func TestCheck(t *testing.T) {
 		b.grader.preparing.Store(true)
 		if said := ask(2, http.StatusServiceUnavailable); said.Version != 2 || !strings.HasPrefix(said.Said, "Other code is being compiled") {
 			t.Errorf("busy: %+v", said)
+		}
+	})
+
+	// Who leaves the page has made no mistake, and nor have we.
+	t.Run("WhoeverLeavesIsNoError", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{}, testCatalog())
+		ctx, leave := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "POST", checks, strings.NewReader(form(0, "x").Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		done := make(chan struct{})
+		w := httptest.NewRecorder()
+		go func() {
+			defer close(done)
+			b.srv.ServeHTTP(w, r)
+		}()
+		b.grader.progress <- jobs.Progress{Stage: "build"} // it is being compiled
+		leave()
+		<-done
+		if w.Code != statusLeft {
+			t.Errorf("status %d", w.Code)
 		}
 	})
 

@@ -132,17 +132,28 @@ func TestDrafts(t *testing.T) {
 		}
 	})
 
-	t.Run("SecondSubmissionWhileOneRuns", func(t *testing.T) {
+	t.Run("SecondSubmissionWhileOneWaits", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, Config{}, testCatalog())
 		v := b.visitor(t)
 		first, _ := v.submit(t, 0, "one\n")
-		second, query := v.submit(t, 1, "two\n")
+		second, query := v.submit(t, 1, "one\n")
 		if second != first || query != "notice=running" {
 			t.Errorf("leads to %s?%s, want %s", second, query, first)
 		}
 		htmlcheck.Page(t, v.get(t, second+"?"+query, http.StatusOK).body,
-			htmlcheck.In(".notice", htmlcheck.Contains("A submission for this exercise is still being graded; this is it.")))
+			htmlcheck.In(".notice", htmlcheck.Contains("The same source is being graded already; this is it.")))
+		third, query := v.submit(t, 1, "two\n")
+		if third == first || query != "" {
+			t.Errorf("leads to %s?%s", third, query)
+		}
+		old := v.get(t, first, http.StatusOK).body
+		checked(t, old, htmlcheck.In("#result", htmlcheck.Contains("A newer submission took the place of this one")), htmlcheck.In("#result a", htmlcheck.Attr("href", third)))
+		if strings.Contains(old, "sse-connect") || strings.Contains(old, "http-equiv") {
+			t.Error("the page of what is not graded waits for something")
+		}
+		until(t, v.stream(t, first+"/events", ""), "event: done") // a page that was open is told
+		checked(t, v.get(t, exercisePage+"/history", http.StatusOK).body, htmlcheck.In("main", htmlcheck.Contains("Replaced")))
 		holds(t, v.get(t, exercisePage, http.StatusOK), "2", "two\n")
 	})
 

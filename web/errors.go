@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,6 +34,10 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
+// statusLeft is nginx's number for a client that did not wait: nobody reads the
+// answer, and nothing was wrong here.
+const statusLeft = 499
+
 // showError is the only place that shows an error. What it says depends on the
 // status, or on the words that a problem names: the text of an error is for the
 // log.
@@ -45,6 +50,10 @@ func (s *Server) showError(shown error, c echo.Context) {
 		return
 	}
 	status := statusOf(shown)
+	if status == statusLeft {
+		c.Response().WriteHeader(status)
+		return
+	}
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	page := s.page(c)
 	m, err := views.NewProblem(page, status, id, maxSource)
@@ -79,6 +88,8 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.As(err, &he):
 		return he.Code
+	case errors.Is(err, context.Canceled):
+		return statusLeft
 	default:
 		return http.StatusInternalServerError
 	}

@@ -194,7 +194,8 @@ func TestSubmission(t *testing.T) {
 		b := setup(t, Config{}, testCatalog())
 		b.grader.preparing.Store(true)
 		v := b.visitor(t)
-		first, _ := b.visitor(t).submit(t, 0, "package handler // before\n")
+		firstVisitor := b.visitor(t)
+		first, _ := firstVisitor.submit(t, 0, "package handler // before\n")
 		path, query := v.submit(t, 0, "package handler\n")
 		if query != "" || first == path {
 			t.Errorf("leads to %s?%s", path, query)
@@ -212,13 +213,22 @@ func TestSubmission(t *testing.T) {
 
 		b.start(t)
 		b.grader.verdicts <- verdictOf(verdict.Passed) // of the first
+		b.graded(t, firstVisitor, first)
+		b.grader.progress <- jobs.Progress{Stage: "check"} // the second has begun
+		if _, err := b.st.Write.ExecContext(t.Context(), "UPDATE submissions SET started_at = finished_at - 12000 WHERE finished_at IS NOT NULL"); err != nil {
+			t.Fatal(err)
+		}
+		third := b.visitor(t)
+		last, _ := third.submit(t, 0, "package handler // behind\n")
+		htmlcheck.Page(t, third.get(t, last, http.StatusOK).body,
+			htmlcheck.In("#status", htmlcheck.Text("Waiting: this submission is next. The verdict comes in about 25 s.")))
 		b.grader.say("happy-path", "redelivery")
 		b.grader.progress <- jobs.Progress{Stage: "explore", Finding: &verdict.Finding{
 			Kind: verdict.Duplicate, Message: "Charged <twice>.",
 			Trace: []verdict.Step{{Step: 1, Lane: "A", Event: "sql", Text: "INSERT", File: "handler.go", Line: 7}},
 		}}
 		lines := v.stream(t, path+"/events", "")
-		seen := until(t, lines, "id: 4") // started, two phases, a finding
+		seen := until(t, lines, "id: 5") // started, check, two phases, a finding
 		if !slices.Contains(seen, "event: finding") {
 			t.Errorf("no finding in %q", seen)
 		}
@@ -311,7 +321,7 @@ func TestSubmission(t *testing.T) {
 			path, _ := v.submit(t, 0, "package handler\n")
 			attempts := 1
 			if outcome == verdict.Inconclusive {
-				attempts = 4
+				attempts = 3 // jobs gives up then
 			}
 			for range attempts {
 				b.grader.verdicts <- verdictOf(outcome)

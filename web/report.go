@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"redeliver/grader/verdict"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
 	"redeliver/web/views"
@@ -84,8 +83,8 @@ func (s *Server) events(ctx context.Context, b store.Browser, exercise string) (
 // waited is how long a submission waited for us.
 func waited(info store.SubmissionInfo) time.Duration {
 	switch {
-	case info.Outcome == verdict.Inconclusive:
-		return info.FinishedAt.Sub(info.CreatedAt)
+	case !info.WaitedUntil.IsZero():
+		return info.WaitedUntil.Sub(info.CreatedAt)
 	case info.StartedAt.IsZero():
 		return 0
 	}

@@ -51,6 +51,8 @@ type Queue interface {
 	DeleteAssignment(ctx context.Context, by store.Actor, id int64) error
 	Watch(id int64) (changes <-chan struct{}, stop func())
 	Preparing() string
+	// Place says how long a submission that waits may have to.
+	Place(ctx context.Context, id int64) (jobs.Place, error)
 	// Replay runs the one schedule of a token; Replayed returns what it has
 	// shown before.
 	Replay(ctx context.Context, r jobs.Request) (verdict.Verdict, error)

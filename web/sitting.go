@@ -142,7 +142,7 @@ func (s *Server) sittings(ctx context.Context, a store.Assignment) ([]sitting, e
 func (s *Server) bar(c echo.Context, sit sitting) views.SittingBar {
 	return views.SittingBar{
 		State: s.stateOf(sit), URL: views.SittingURL(s.langOf(c), c.Param("token")),
-		Deadline: sit.reading.Deadline, Left: sit.reading.Left(s.cfg.Now()), GivenBack: sit.reading.GivenBack,
+		Deadline: sit.reading.Deadline, Left: sit.reading.Left(s.cfg.Now()), GivenBack: sit.reading.GivenBack, VainSpent: sit.reading.VainSpent,
 	}
 }
 
@@ -183,8 +183,8 @@ func (s *Server) exerciseIn(c echo.Context, name string) (*exercises.Exercise, e
 		return nil, fmt.Errorf("exercise %q of the assignment: %w", name, store.ErrNotFound)
 	}
 	e, ok := s.catalog.Exercise(name)
-	if !ok {
-		return nil, fmt.Errorf("exercise %q is not installed any more", name)
+	if !ok { // its pack was removed, or is broken
+		return nil, &problem{status: http.StatusNotFound, title: "exercise.not-installed", message: "exercise.not-installed-text", places: []any{"Name", name}}
 	}
 	return e, nil
 }

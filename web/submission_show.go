@@ -68,15 +68,21 @@ func (s *Server) state(c echo.Context, sub store.Submission) (views.SubmissionSt
 	for _, f := range sub.Files {
 		state.Files = append(state.Files, views.FileModel{Name: f.Name, Content: string(f.Content)})
 	}
-	if sub.State == store.Graded {
+	switch sub.State {
+	case store.Graded:
 		return state, nil
+	case store.Replaced:
+		newer, err := s.store.Newer(ctx, sub.ID)
+		state.Newer = newer
+		return state, err
+	case store.Queued:
 	}
 	if sub.Attempt == 0 {
-		waiting, err := s.store.WaitingBefore(ctx, sub.ID)
+		place, err := s.queue.Place(ctx, sub.ID)
 		if err != nil {
 			return views.SubmissionState{}, err
 		}
-		state.Waiting = waiting
+		state.Waiting, state.Wait = place.Before, place.Wait
 	}
 	state.Planned, state.Databases = s.planned(sub.Exercise)
 	if state.Partial {

@@ -33,7 +33,7 @@ func check(ctx context.Context, s *site, made []submission) (err error) {
 		switch {
 		case rows != 1 || finished != 1:
 			return fmt.Errorf("%s has %d submissions, %d of them finished", sub.cookie, rows, finished)
-		case outcome == "inconclusive" && attempts == 4: // killed four times while it was graded
+		case outcome == "inconclusive" && attempts == 3: // killed three times while it was graded
 		case outcome != sub.outcome:
 			return fmt.Errorf("%s was judged %s after %d attempts, want %s", sub.cookie, outcome, attempts, sub.outcome)
 		}

@@ -245,7 +245,7 @@ func (s *site) drain(ctx context.Context, longest time.Duration) (err error) {
 	deadline := time.Now().Add(longest)
 	for said := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 		var left int
-		if err := st.Read.QueryRowContext(ctx, "SELECT count(*) FROM submissions WHERE state = 'queued'").Scan(&left); err != nil {
+		if err := st.Read.QueryRowContext(ctx, "SELECT count(*) FROM submissions WHERE state = 'queued' AND replaced_at IS NULL").Scan(&left); err != nil {
 			return fmt.Errorf("count what is unfinished: %w", err)
 		}
 		switch {

@@ -13,6 +13,8 @@ func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.M
 
 func span(from, to int) clock.Span { return clock.Span{From: at(from), To: at(to)} }
 
+func vain(from, to int) clock.Span { return clock.Span{From: at(from), To: at(to), Vain: true} }
+
 // Numbers are minutes after the start.
 func TestRead(t *testing.T) {
 	t.Parallel()
@@ -41,6 +43,12 @@ func TestRead(t *testing.T) {
 		"NoTimeAtAll":                 {hour, []clock.Span{span(10, 10), span(12, 11)}, 60, 0},
 		"WithoutLimit":                {clock.Limit{Start: noon}, []clock.Span{span(10, 12)}, 0, 2},
 		"UntilClosing":                {clock.Limit{Start: noon, Latest: at(300)}, []clock.Span{span(10, 12)}, 302, 2},
+		"InVain":                      {hour, []clock.Span{span(10, 12), vain(12, 15)}, 65, 5},
+		"InVainTooLong":               {hour, []clock.Span{vain(10, 18), vain(30, 38), vain(40, 48)}, 70, 10},
+		"InVainBesideAnOutage":        {hour, []clock.Span{vain(10, 30), span(12, 28)}, 80, 20},
+		"InVainBetweenOutages":        {hour, []clock.Span{span(10, 12), vain(8, 40), span(20, 22)}, 74, 14},
+		"InVainAcrossTheEnd":          {hour, []clock.Span{vain(55, 90), span(90, 100)}, 70, 10},
+		"QueueAfterTheMostOfInVain":   {hour, []clock.Span{vain(10, 30), span(40, 50)}, 80, 20},
 		"ClosingDoesNotCutATimeShort": {clock.Limit{Start: noon, Time: time.Hour, Latest: at(30)}, nil, 60, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,17 +18,24 @@ const aliveLocks = 0x52444C56 // "RDLV"
 // lookForDead is how often a worker looks for jobs of dead ones.
 const lookForDead = 2 * time.Second
 
+// aliveTime bounds each of its questions: a connection whose other end has vanished
+// answers nothing, and would keep a worker from showing that it lives.
+const aliveTime = 5 * time.Second
+
 // sign is a worker's sign of life, a lock of its database session. The session ends with the
 // process, also by kill -9, so the others see at once what River would find out
 // after RescueStuckJobsAfter.
 type sign struct {
-	st   *store.Store
-	name string    // the worker's, which River writes into its jobs
-	conn *sql.Conn // holds the lock; nil: it has to be taken
+	st     *store.Store
+	name   string        // the worker's, which River writes into its jobs
+	conn   *sql.Conn     // holds the lock; nil: it has to be taken
+	within time.Duration // bounds each question
 }
 
 // show takes the lock, or makes sure that it is still held.
 func (s *sign) show(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.within)
+	defer cancel()
 	if s.conn != nil {
 		if err := s.conn.PingContext(ctx); err == nil {
 			return nil
@@ -52,6 +59,8 @@ func (s *sign) hide(ctx context.Context) error {
 	if s.conn == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.within)
+	defer cancel()
 	_, err := s.conn.ExecContext(ctx, "SELECT pg_advisory_unlock_shared($1, hashtext($2))", aliveLocks, s.name)
 	err = errors.Join(err, s.conn.Close())
 	s.conn = nil
@@ -62,6 +71,8 @@ func (s *sign) hide(ctx context.Context) error {
 // has only lost its connection may lose a job to another one: then it is graded
 // twice, and the first verdict is kept.
 func reclaimDead(ctx context.Context, write *sql.DB) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, aliveTime)
+	defer cancel()
 	res, err := write.ExecContext(ctx, `
 		UPDATE river_job SET
 		  state = CASE WHEN attempt < max_attempts THEN 'available' ELSE 'discarded' END::river_job_state,

@@ -67,11 +67,14 @@ func (w *gradeWorker) Work(ctx context.Context, job *river.Job[gradeArgs]) error
 
 func (w *gradeWorker) begin(ctx context.Context, sub store.Submission, attempt int) error {
 	now := w.q.cfg.Now()
-	_, err := db.New(w.q.st.Write).StartSubmission(ctx, db.StartSubmissionParams{
+	n, err := db.New(w.q.st.Write).StartSubmission(ctx, db.StartSubmissionParams{
 		ID: sub.ID, Attempt: int64(attempt), StartedAt: sql.NullInt64{Int64: now.UnixMilli(), Valid: true},
 	})
 	if err != nil {
 		return fmt.Errorf("start submission %d: %w", sub.ID, err)
+	}
+	if n == 0 {
+		return river.JobCancel(fmt.Errorf("submission %d is %s", sub.ID, sub.State)) // or was replaced this moment
 	}
 	stage := StageStarted
 	if attempt > 1 {

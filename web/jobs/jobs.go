@@ -61,8 +61,9 @@ const (
 	StageExplore = "explore"
 )
 
-// maxAttempts is one grading and three repetitions.
-const maxAttempts = 4
+// maxAttempts is how often a submission or a regrading is tried: one grading and two
+// repetitions. What has no result then is inconclusive.
+const maxAttempts = 3
 
 // Config holds what differs between a server, a worker and a test. Zero values
 // mean the defaults that are named here.
@@ -98,6 +99,7 @@ type Queue struct {
 	listener *pgxpool.Pool // nil on SQLite
 	watch    watch
 	replays  replays
+	checks   turns
 	metrics  metrics
 
 	name      string        // of this process, in the jobs that it runs
@@ -113,7 +115,7 @@ type Queue struct {
 // New prepares a queue on a migrated store. The grader is used only if
 // cfg.Workers is above zero.
 func New(ctx context.Context, st *store.Store, g Grader, cfg Config) (*Queue, error) {
-	q := &Queue{st: st, cfg: cfg.withDefaults(), name: rand.Text(), stopping: make(chan struct{}), hiding: make(chan struct{}), replays: newReplays()}
+	q := &Queue{st: st, cfg: cfg.withDefaults(), name: rand.Text(), stopping: make(chan struct{}), hiding: make(chan struct{}), replays: newReplays(), checks: newTurns(maxWaitingChecks)}
 	if cfg.Workers > 0 {
 		q.grader = g
 	}
@@ -226,7 +228,7 @@ func (q *Queue) work(ctx context.Context) error {
 	// River works until Stop, also when the context that started it has ended:
 	// only so is a running grading given its time to finish.
 	ctx = context.WithoutCancel(ctx)
-	life := &sign{st: q.st, name: q.name}
+	life := &sign{st: q.st, name: q.name, within: aliveTime}
 	if q.st.Dialect == store.Postgres {
 		if err := life.show(ctx); err != nil {
 			return err

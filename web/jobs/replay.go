@@ -12,9 +12,11 @@ import (
 )
 
 // The bounds on replays: a link costs its owner nothing, so a stranger must not
-// be able to keep the processor busy with links.
+// be able to keep the processor busy with links. Checks, which people at work wait
+// for, have a turn of their own.
 const (
 	maxWaitingReplays = 4       // beside the one that runs
+	maxWaitingChecks  = 16      // likewise
 	maxReplayCache    = 8 << 20 // bytes of verdicts as JSON
 	// replayTime bounds one replay with its wait; it ends before the server gives
 	// up writing the answer.
@@ -39,16 +41,22 @@ func (e *ChangedError) Error() string { return e.Text }
 
 // replays runs schedules again, one at a time, and keeps what they showed.
 type replays struct {
-	turn    chan struct{} // holds the one that runs
-	waiting chan struct{} // holds the one that runs and those that wait
-	cache   replayCache
+	turns
+	cache replayCache
 }
 
 func newReplays() replays {
-	return replays{
-		turn: make(chan struct{}, 1), waiting: make(chan struct{}, 1+maxWaitingReplays),
-		cache: replayCache{max: maxReplayCache, byToken: map[string][]byte{}},
-	}
+	return replays{turns: newTurns(maxWaitingReplays), cache: replayCache{max: maxReplayCache, byToken: map[string][]byte{}}}
+}
+
+// turns lets one at a time run and few wait.
+type turns struct {
+	turn    chan struct{} // holds the one that runs
+	waiting chan struct{} // holds the one that runs and those that wait
+}
+
+func newTurns(waiting int) turns {
+	return turns{turn: make(chan struct{}, 1), waiting: make(chan struct{}, 1+waiting)}
 }
 
 // Replayed returns what a replay of the token has shown before, if it is still
@@ -58,7 +66,7 @@ func (q *Queue) Replayed(token string) (verdict.Verdict, bool) { return q.replay
 // Replay runs the one schedule that r.Replay names, unless its result is still
 // known. One runs at a time in a process and few wait; more get ErrBusy.
 func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) {
-	ctx, done, err := q.replayTurn(ctx)
+	ctx, done, err := q.takeTurn(ctx, q.replays.turns)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
@@ -80,7 +88,7 @@ func (q *Queue) Replay(ctx context.Context, r Request) (verdict.Verdict, error) 
 // story, and takes its turn among the replays. It returns ErrNothingFound when
 // there is none.
 func (q *Queue) FirstFinding(ctx context.Context, r Request) (verdict.Finding, error) {
-	ctx, done, err := q.replayTurn(ctx)
+	ctx, done, err := q.takeTurn(ctx, q.replays.turns)
 	if err != nil {
 		return verdict.Finding{}, err
 	}
@@ -107,10 +115,10 @@ func (q *Queue) FirstFinding(ctx context.Context, r Request) (verdict.Finding, e
 }
 
 // Compile returns what a grading refuses before it runs anything: what is not
-// allowed, does not compile, or is wrong in a schema. It takes its turn among the
-// replays.
+// allowed, does not compile, or is wrong in a schema. Checks take turns among
+// themselves.
 func (q *Queue) Compile(ctx context.Context, r Request) ([]verdict.Finding, error) {
-	ctx, done, err := q.replayTurn(ctx)
+	ctx, done, err := q.takeTurn(ctx, q.checks)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +144,9 @@ func (q *Queue) Compile(ctx context.Context, r Request) ([]verdict.Finding, erro
 	}
 }
 
-// replayTurn waits for the one turn that a process has. The context that it
-// returns ends with the time of a replay; done gives the turn back.
-func (q *Queue) replayTurn(ctx context.Context) (_ context.Context, done func(), err error) {
+// takeTurn waits for the one turn that a process has. The context that it returns
+// ends with the time of a replay; done gives the turn back.
+func (q *Queue) takeTurn(ctx context.Context, t turns) (_ context.Context, done func(), err error) {
 	if q.grader == nil {
 		return nil, nil, ErrNoGrader
 	}
@@ -146,20 +154,20 @@ func (q *Queue) replayTurn(ctx context.Context) (_ context.Context, done func(),
 		return nil, nil, ErrBusy
 	}
 	select {
-	case q.replays.waiting <- struct{}{}:
+	case t.waiting <- struct{}{}:
 	default:
 		return nil, nil, ErrBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, replayTime)
 	leave := func() {
 		cancel()
-		<-q.replays.waiting
+		<-t.waiting
 	}
 	select {
-	case q.replays.turn <- struct{}{}:
-		return ctx, func() { <-q.replays.turn; leave() }, nil
+	case t.turn <- struct{}{}:
+		return ctx, func() { <-t.turn; leave() }, nil
 	case <-ctx.Done():
-		err = fmt.Errorf("wait for a replay: %w", ctx.Err())
+		err = fmt.Errorf("wait for a turn: %w", ctx.Err())
 	case <-q.stopping:
 		err = ErrBusy
 	}

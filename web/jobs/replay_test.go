@@ -104,6 +104,34 @@ func TestReplay(t *testing.T) {
 		}
 	})
 
+	// Strangers with links to runs keep nobody at work from a check.
+	t.Run("ChecksHaveATurnOfTheirOwn", func(t *testing.T) {
+		t.Parallel()
+		begun, release := make(chan struct{}, 100), make(chan struct{})
+		b := open(t, func(ctx context.Context, r Request, _ func(Progress)) (verdict.Verdict, error) {
+			if r.Replay == "" {
+				return verdictOf(verdict.Rejected), nil
+			}
+			begun <- struct{}{}
+			<-release
+			return verdictOf(verdict.Passed), ctx.Err()
+		})
+		var wg sync.WaitGroup
+		for i := range 1 + maxWaitingReplays {
+			wg.Go(func() {
+				if _, err := b.queue.Replay(t.Context(), Request{Replay: fmt.Sprint(i)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		<-begun
+		if _, err := b.queue.Compile(t.Context(), Request{}); err != nil {
+			t.Error(err)
+		}
+		close(release)
+		wg.Wait()
+	})
+
 	t.Run("WhoeverLeavesGivesUpThePlace", func(t *testing.T) {
 		t.Parallel()
 		b := open(t, func(ctx context.Context, _ Request, _ func(Progress)) (verdict.Verdict, error) {

@@ -105,13 +105,14 @@ func (q *Queue) forgetPast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, b := range past {
 		if err := q.Forget(ctx, b); err != nil {
-			return err
+			errs = append(errs, err)
 		}
 	}
-	if len(past) > 0 {
-		q.cfg.Log.InfoContext(ctx, "forgot candidates", slog.Int("candidates", len(past)))
+	if n := len(past) - len(errs); n > 0 {
+		q.cfg.Log.InfoContext(ctx, "forgot candidates", slog.Int("candidates", n))
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"redeliver/grader/verdict"
+	fair "redeliver/web/clock"
 	"redeliver/web/store"
 	"redeliver/web/store/storetest"
 )
@@ -277,6 +281,55 @@ func TestSitting(t *testing.T) {
 		}
 	})
 
+	// Whoever can cause gradings without a result does not stop the clock with them.
+	each("ButNotWithoutABound", nil, func(t *testing.T, b *sittingBundle) {
+		b.grader.grade = func(context.Context, Request, func(Progress)) (verdict.Verdict, error) {
+			b.clock.advance(2 * time.Minute)
+			return verdict.Verdict{Outcome: verdict.Inconclusive, Summary: "It is not known."}, nil
+		}
+		b.start(t)
+		c := b.sits(t)
+		for i := range 3 {
+			s := submissionOf(c, fmt.Sprint(i))
+			s.Base = int64(i)
+			b.submit(t, s, Created)
+			for range maxAttempts {
+				b.next(t)
+			}
+		}
+		if left, want := b.left(t, c), time.Hour-3*maxAttempts*2*time.Minute+fair.MaxVain; left != want {
+			t.Errorf("%v left, want %v", left, want)
+		}
+	})
+
+	// A verdict that comes later does not take back what was given back.
+	each("RegradingLeavesTheClock", nil, func(t *testing.T, b *sittingBundle) {
+		var known atomic.Bool
+		b.grader.grade = func(context.Context, Request, func(Progress)) (verdict.Verdict, error) {
+			if known.Load() {
+				return verdictOf(verdict.Passed), nil
+			}
+			b.clock.advance(time.Minute)
+			return verdict.Verdict{Outcome: verdict.Inconclusive, Summary: "It is not known."}, nil
+		}
+		b.start(t)
+		c := b.sits(t)
+		b.submit(t, submissionOf(c, "one"), Created)
+		for range maxAttempts {
+			b.next(t)
+		}
+		before := b.left(t, c)
+		known.Store(true)
+		b.regrade(t, Regrading{Queued: 1}, true)
+		b.ended(t, "regrade")
+		if n := b.count(t, "SELECT count(*) FROM submissions WHERE outcome = 'passed'"); n != 1 {
+			t.Fatal("nothing was judged again")
+		}
+		if left := b.left(t, c); left != before || left != time.Hour {
+			t.Errorf("%v left, %v before", left, before)
+		}
+	})
+
 	t.Run("TheRestIsHandedInWhenTheEarlierTextIsGraded", func(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, pathOrURL string) {
@@ -324,6 +377,37 @@ func TestSitting(t *testing.T) {
 		}
 		if left := b.left(t, c); left != 2*time.Hour {
 			t.Errorf("%v left", left)
+		}
+	})
+
+	// Somebody who types as much as goes in for an hour: all of the last minutes stays,
+	// of what is older at least a version for each minute.
+	each("DraftsAreThinned", passes, func(t *testing.T, b *sittingBundle) {
+		c := b.sits(t)
+		text := strings.Repeat("x", 60<<10)
+		const saves = 300
+		for i := range saves {
+			b.saved(t, c, exercise, fmt.Sprint(text, i))
+			b.clock.advance(10 * time.Second)
+		}
+		b.saved(t, c, "core/other", text)
+		list, err := b.st.Drafts(t.Context(), c.Browser, exercise, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytes, recent, minutes := int64(len(text)), 0, map[int64]bool{}
+		for _, d := range list {
+			bytes += d.Size
+			minutes[d.SavedAt.Unix()/60] = true
+			if b.clock.now().Sub(d.SavedAt) < store.RecentDrafts {
+				recent++
+			}
+		}
+		if bytes > store.MaxSittingBytes || bytes < store.MaxSittingBytes*9/10 {
+			t.Errorf("%d bytes", bytes)
+		}
+		if len(list) == saves || recent != 59 || len(minutes) != saves/6 {
+			t.Errorf("%d versions, %d of the last minutes, of %d minutes", len(list), recent, len(minutes))
 		}
 	})
 
@@ -465,6 +549,75 @@ func TestForgetCandidate(t *testing.T) {
 			b.clock.advance(31 * 24 * time.Hour)
 			b.upkeep(t)
 			same(t, b.rowsPerTable(t), before)
+		})
+	})
+
+	// One that cannot be deleted keeps no other from it.
+	t.Run("EachForItself", func(t *testing.T) {
+		t.Parallel()
+		b := setupSitting(t, filepath.Join(t.TempDir(), "redeliver.db"), passes)
+		stuck := b.sits(t)
+		b.sits(t)
+		_, err := b.st.Write.ExecContext(t.Context(), `CREATE TRIGGER stuck BEFORE DELETE ON browsers
+			WHEN old.token_hash = '`+string(stuck.Browser)+`' BEGIN SELECT RAISE(ABORT, 'cannot be deleted'); END`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.clock.advance(time.Hour + store.Grace)
+		b.upkeep(t)
+		b.clock.advance(31 * 24 * time.Hour)
+		if err := b.queue.forgetPast(t.Context()); err == nil {
+			t.Error("nobody is told")
+		}
+		if n := b.count(t, "SELECT count(*) FROM candidates"); n != 1 {
+			t.Errorf("%d candidates", n)
+		}
+		if _, err := b.st.Write.ExecContext(t.Context(), "DROP TRIGGER stuck"); err != nil {
+			t.Fatal(err)
+		}
+		b.upkeep(t) // it is tried again
+		if n := b.count(t, "SELECT count(*) FROM candidates"); n != 0 {
+			t.Errorf("%d candidates", n)
+		}
+	})
+
+	t.Run("APlaceThatNobodyTook", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, pathOrURL string) {
+			b := setup(t, pathOrURL)
+			if err := b.st.SetOpenLink(t.Context(), b.by, b.assignment.ID, "open", b.clock.now()); err != nil {
+				t.Fatal(err)
+			}
+			come := func(name string) store.Candidate {
+				err := b.st.ComeByOpenLink(t.Context(), "open", store.Invited{Name: name, TokenHash: name}, "", b.clock.now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, _, err := b.st.CandidateByToken(t.Context(), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			come("never begins")
+			begun := come("begins")
+			if err := b.st.StartSitting(t.Context(), begun, "", b.clock.now()); err != nil {
+				t.Fatal(err)
+			}
+			b.candidate(t, b.assignment, 0) // has a link of its own
+			b.clock.advance(store.KeepPlace)
+			b.upkeep(t)
+			if n := b.count(t, "SELECT count(*) FROM candidates"); n != 3 {
+				t.Fatalf("%d candidates", n)
+			}
+			b.clock.advance(time.Second)
+			b.upkeep(t)
+			if n := b.count(t, "SELECT count(*) FROM candidates WHERE name = 'never begins'"); n != 0 {
+				t.Error("the place is still taken")
+			}
+			if n := b.count(t, "SELECT count(*) FROM candidates"); n != 2 {
+				t.Errorf("%d candidates", n)
+			}
 		})
 	})
 

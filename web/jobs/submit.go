@@ -18,9 +18,12 @@ import (
 const (
 	MaxPerHour     = 60   // submissions of one browser
 	MaxPerBrowser  = 200  // submissions that are kept; beyond it the oldest go
-	MaxPerSitting  = 2000 // the same of a sitting
+	MaxPerSitting  = 400  // the same of a sitting
 	MaxUnfinished  = 1000 // submissions of all browsers that wait or run
 	submitInterval = time.Hour
+	// MaxSubmittedBytes is what is kept of one browser or sitting, sources and
+	// verdicts; beyond it the oldest go. A verdict with ten findings has 100 KB.
+	MaxSubmittedBytes = 16 << 20
 )
 
 // Seed draws the records of every submission of the site: the same source meets the
@@ -46,7 +49,7 @@ type Answer string
 const (
 	Created   Answer = "created"    // stored, and waits for the grader
 	Stored    Answer = "stored"     // the same source has a verdict
-	Running   Answer = "running"    // an earlier one for this exercise is not finished
+	Running   Answer = "running"    // the same source waits or is being graded
 	TooMany   Answer = "too-many"   // MaxPerHour
 	QueueFull Answer = "queue-full" // MaxUnfinished
 )
@@ -63,7 +66,7 @@ type Receipt struct {
 // draft was changed elsewhere since version Base, and store.ErrEnded for a sitting
 // that is over.
 func (q *Queue) Submit(ctx context.Context, s Submission) (r Receipt, err error) {
-	now := q.cfg.Now()
+	now, replaced := q.cfg.Now(), int64(0)
 	err = q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
 		browser, err := store.TouchBrowser(ctx, queries, s.Browser, now)
 		if err != nil {
@@ -76,11 +79,16 @@ func (q *Queue) Submit(ctx context.Context, s Submission) (r Receipt, err error)
 			}
 		}
 		in := intake{Submission: s, q: q, tx: tx, queries: queries, browser: browser, now: now}
-		r, err = in.take(ctx)
+		if r, err = in.take(ctx); in.replaced != nil {
+			replaced = in.replaced.ID
+		}
 		return err
 	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("submit: %w", err)
+	}
+	if replaced != 0 {
+		q.watch.notify(replaced)
 	}
 	return r, nil
 }
@@ -94,10 +102,14 @@ type intake struct {
 	queries *db.Queries
 	browser int64
 	now     time.Time
+	// replaced is the older submission that this one takes the place of; its job is
+	// settled by enqueue.
+	replaced *db.UnfinishedSubmissionRow
 }
 
 // take decides in the order of what helps the candidate most: an answer that is
-// there, the submission that is running, a new one.
+// there, the submission that is running with the same text, a new one, which takes
+// the place of one that is not finished.
 func (in *intake) take(ctx context.Context) (Receipt, error) {
 	graded, found, err := in.findGraded(ctx)
 	if err != nil {
@@ -106,14 +118,21 @@ func (in *intake) take(ctx context.Context) (Receipt, error) {
 	if found && graded.BrowserID == in.browser {
 		return Receipt{Stored, graded.PublicID}, nil
 	}
-	running, err := in.queries.UnfinishedSubmission(ctx, db.UnfinishedSubmissionParams{BrowserID: in.browser, Exercise: in.Exercise})
-	if err == nil {
-		return Receipt{Running, running}, nil
-	} else if !errors.Is(err, sql.ErrNoRows) {
-		return Receipt{}, fmt.Errorf("find unfinished submission: %w", err)
+	old, err := in.unfinished(ctx)
+	if err != nil {
+		return Receipt{}, err
 	}
-	if refused, err := in.refuse(ctx, found); err != nil || refused != "" {
+	if old != nil && old.SourceHash == store.SourceHash(in.Files) {
+		return Receipt{Running, old.PublicID}, nil
+	}
+	if refused, err := in.refuse(ctx, found || old != nil); err != nil || refused != "" {
 		return Receipt{Answer: refused}, err
+	}
+	if old != nil {
+		if err := in.replace(ctx, old); err != nil {
+			return Receipt{}, err
+		}
+		in.replaced = old
 	}
 	return in.create(ctx, graded, found)
 }
@@ -132,9 +151,9 @@ func (in *intake) findGraded(ctx context.Context) (row db.Submission, found bool
 	return row, true, nil
 }
 
-// refuse returns the bound that a new row would break, or "". A row that has
-// its verdict at once needs no place in the queue.
-func (in *intake) refuse(ctx context.Context, graded bool) (Answer, error) {
+// refuse returns the bound that a new row would break, or "". A row that has its
+// verdict at once, or the place of an older one, needs no place in the queue.
+func (in *intake) refuse(ctx context.Context, placed bool) (Answer, error) {
 	recent, err := in.queries.CountSubmissionsSince(ctx, db.CountSubmissionsSinceParams{
 		BrowserID: in.browser, Since: in.now.Add(-submitInterval).UnixMilli(),
 	})
@@ -144,7 +163,7 @@ func (in *intake) refuse(ctx context.Context, graded bool) (Answer, error) {
 	if recent >= MaxPerHour {
 		return TooMany, nil
 	}
-	if graded {
+	if placed {
 		return "", nil
 	}
 	queued, err := in.queries.CountQueued(ctx)
@@ -172,17 +191,32 @@ func (in *intake) create(ctx context.Context, graded db.Submission, found bool) 
 	if err != nil {
 		return Receipt{}, fmt.Errorf("create submission: %w", err)
 	}
-	keep := int32(MaxPerBrowser)
-	if in.Browser.IsSitting() {
-		keep = MaxPerSitting
-	}
-	if _, err := in.queries.ThinSubmissions(ctx, db.ThinSubmissionsParams{BrowserID: in.browser, MaxRows: keep}); err != nil {
-		return Receipt{}, fmt.Errorf("thin submissions: %w", err)
+	if err := in.thin(ctx); err != nil {
+		return Receipt{}, err
 	}
 	if found {
-		return Receipt{Stored, publicID}, in.copyVerdict(ctx, id, graded)
+		return Receipt{Stored, publicID}, errors.Join(in.copyVerdict(ctx, id, graded), in.dropReplaced(ctx))
 	}
 	return Receipt{Created, publicID}, in.enqueue(ctx, id)
+}
+
+func (in *intake) thin(ctx context.Context) error {
+	bound := db.ThinSubmissionsParams{BrowserID: in.browser, MaxRows: MaxPerBrowser, MaxBytes: MaxSubmittedBytes}
+	if in.Browser.IsSitting() {
+		bound.MaxRows = MaxPerSitting
+	}
+	if _, err := in.queries.ThinSubmissions(ctx, bound); err != nil {
+		return fmt.Errorf("thin submissions: %w", err)
+	}
+	return nil
+}
+
+// dropReplaced deletes the job of the replaced submission, or tells it to end.
+func (in *intake) dropReplaced(ctx context.Context) error {
+	if in.replaced == nil || !in.replaced.JobID.Valid {
+		return nil
+	}
+	return in.q.deleteJob(ctx, in.tx, in.replaced.JobID.Int64)
 }
 
 func (in *intake) copyVerdict(ctx context.Context, id int64, graded db.Submission) error {
@@ -195,13 +229,28 @@ func (in *intake) copyVerdict(ctx context.Context, id int64, graded db.Submissio
 }
 
 func (in *intake) enqueue(ctx context.Context, id int64) error {
+	if in.replaced != nil && in.replaced.JobID.Valid {
+		job := in.replaced.JobID
+		taken, err := in.takeOver(ctx, job.Int64, id)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return in.setJob(ctx, id, job.Int64)
+		}
+		if err := in.dropReplaced(ctx); err != nil {
+			return err
+		}
+	}
 	res, err := in.q.client.InsertTx(ctx, in.tx, gradeArgs{SubmissionID: id}, nil)
 	if err != nil {
 		return fmt.Errorf("enqueue submission: %w", err)
 	}
-	err = in.queries.SetSubmissionJob(ctx, db.SetSubmissionJobParams{
-		ID: id, JobID: sql.NullInt64{Int64: res.Job.ID, Valid: true},
-	})
+	return in.setJob(ctx, id, res.Job.ID)
+}
+
+func (in *intake) setJob(ctx context.Context, id, job int64) error {
+	err := in.queries.SetSubmissionJob(ctx, db.SetSubmissionJobParams{ID: id, JobID: sql.NullInt64{Int64: job, Valid: true}})
 	if err != nil {
 		return fmt.Errorf("set job of submission: %w", err)
 	}

@@ -1,8 +1,11 @@
 package jobs
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,14 +25,6 @@ func TestSubmit(t *testing.T) {
 			if second := b.submit(t, handIn("ada", "package handler"), Running); second != first {
 				t.Errorf("second is %s, first %s", second, first)
 			}
-			// A newer text has to wait too, but is not lost.
-			if third := b.submit(t, handIn("ada", "package handler // newer"), Running); third != first {
-				t.Errorf("third is %s, first %s", third, first)
-			}
-			newest, err := b.st.NewestDraft(t.Context(), store.BrowserOf("ada"), exercise)
-			if err != nil || string(newest.Files[0].Content) != "package handler // newer" {
-				t.Errorf("draft %+v, err %v", newest, err)
-			}
 			if n := b.count(t, "SELECT count(*) FROM submissions"); n != 1 {
 				t.Errorf("%d submissions", n)
 			}
@@ -40,6 +35,77 @@ func TestSubmit(t *testing.T) {
 			other := handIn("ada", "package handler")
 			other.Exercise = "core/other"
 			b.submit(t, other, Created)
+		})
+	})
+
+	t.Run("NewerTakesThePlaceOfOneThatWaits", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, pathOrURL string) {
+			graded := make(chan string, 3)
+			b := setup(t, pathOrURL, func(_ context.Context, r Request, _ func(Progress)) (verdict.Verdict, error) {
+				graded <- string(r.Files[0].Content)
+				return verdictOf(verdict.Passed), nil
+			})
+			first := b.submit(t, handIn("ada", "one"), Created)
+			b.submit(t, handIn("bob", "bob's"), Created)
+			newer := handIn("ada", "two")
+			newer.Base = 1
+			second := b.submit(t, newer, Created)
+			old := b.submission(t, "ada", first)
+			if next, err := b.st.Newer(t.Context(), old.ID); old.State != store.Replaced || next != second || err != nil {
+				t.Errorf("the first is %s, after it comes %q, err %v", old.State, next, err)
+			}
+			list, err := b.st.Submissions(t.Context(), store.BrowserOf("ada"), exercise, 9)
+			if err != nil || len(list) != 2 || list[1].Outcome != store.NotGraded {
+				t.Errorf("%+v, err %v", list, err)
+			}
+			place, err := b.queue.Place(t.Context(), b.submission(t, "ada", second).ID)
+			if err != nil || place.Before != 0 {
+				t.Errorf("%+v, err %v", place, err)
+			}
+			if err := b.queue.reconcile(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			b.start(t)
+			b.next(t)
+			b.next(t)
+			got := []string{<-graded, <-graded}
+			if slices.Sort(got); strings.Join(got, ", ") != "bob's, two" || len(graded) > 0 {
+				t.Errorf("graded %q, and %d more", got, len(graded))
+			}
+			if b.submission(t, "ada", second).Verdict == nil || b.submission(t, "ada", first).Verdict != nil {
+				t.Error("not the newer one has the verdict")
+			}
+			b.submit(t, newer, Stored)
+		})
+	})
+
+	t.Run("NewerTakesThePlaceOfOneThatRuns", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, pathOrURL string) {
+			running := make(chan struct{}, 8)
+			b := setup(t, pathOrURL, func(ctx context.Context, r Request, _ func(Progress)) (verdict.Verdict, error) {
+				if string(r.Files[0].Content) == "newer" {
+					return verdictOf(verdict.Passed), nil
+				}
+				running <- struct{}{}
+				<-ctx.Done()
+				return verdict.Verdict{}, ctx.Err()
+			})
+			b.start(t)
+			first := b.submit(t, handIn("ada", "never ends"), Created)
+			receive(t, running)
+			newer := handIn("ada", "newer")
+			newer.Base = 1
+			second := b.submit(t, newer, Created)
+			b.next(t)
+			b.next(t)
+			if s := b.submission(t, "ada", first); s.State != store.Replaced {
+				t.Errorf("the first is %+v", s)
+			}
+			if s := b.submission(t, "ada", second); s.State != store.Graded || s.Verdict.Outcome != verdict.Passed {
+				t.Errorf("the second is %+v", s)
+			}
 		})
 	})
 
@@ -109,6 +175,45 @@ func TestSubmit(t *testing.T) {
 				t.Error("taken")
 			}
 		})
+	})
+}
+
+// The estimate is the median of what gradings took, times the rounds that it takes.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, pathOrURL string) {
+		takes := []time.Duration{2 * time.Second, 60 * time.Second, 4 * time.Second}
+		var b *testBundle
+		b = setup(t, pathOrURL, func(context.Context, Request, func(Progress)) (verdict.Verdict, error) {
+			b.clock.advance(takes[0])
+			takes = takes[1:]
+			return verdictOf(verdict.Passed), nil
+		})
+		wait := func(who string, source string) Place {
+			t.Helper()
+			p, err := b.queue.Place(t.Context(), b.submission(t, who, b.submit(t, handIn(who, source), Created)).ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		if p := wait("ada", "1"); p != (Place{}) {
+			t.Errorf("nothing was ever graded: %+v", p)
+		}
+		b.start(t)
+		b.next(t)
+		for _, who := range []string{"bob", "eve"} { // one after the other: each moves the clock
+			b.submit(t, handIn(who, who), Created)
+			b.next(t)
+		}
+		b.stop(t)
+		workers := b.queue.cfg.Workers
+		for i := range 3 {
+			want := Place{Before: i, Wait: time.Duration(1+i/workers) * 4 * time.Second}
+			if p := wait(fmt.Sprint("browser ", i), fmt.Sprint("later ", i)); p != want {
+				t.Errorf("%+v, want %+v", p, want)
+			}
+		}
 	})
 }
 

@@ -68,7 +68,7 @@ func (q *Queue) reconcile(ctx context.Context) error {
 func (q *Queue) withoutJob(ctx context.Context) (ids []int64, err error) {
 	rows, err := q.st.Read.QueryContext(ctx, `
 		SELECT s.id FROM submissions s
-		WHERE s.state = 'queued' AND NOT EXISTS (
+		WHERE s.state = 'queued' AND s.replaced_at IS NULL AND NOT EXISTS (
 		  SELECT 1 FROM river_job j
 		  WHERE j.id = s.job_id AND j.state NOT IN ('discarded', 'cancelled', 'completed'))`)
 	if err != nil {

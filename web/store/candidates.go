@@ -268,9 +268,16 @@ func DeleteAssignmentTx(ctx context.Context, q *db.Queries, by Actor, id int64, 
 	return jobs, note(ctx, q, by, AssignmentDeleted, a.Title, now)
 }
 
-// Past lists the sittings of candidates whose time to be kept is over.
+// KeepPlace is how long who came by the link for everybody, and has not begun, keeps
+// the place after the last that was written there.
+const KeepPlace = 12 * time.Hour
+
+// Past lists the sittings of candidates whose time to be kept is over, and the places
+// that nobody took.
 func (s *Store) Past(ctx context.Context, now time.Time, limit int) ([]Browser, error) {
-	rows, err := db.New(s.Read).ListCandidatesPast(ctx, db.ListCandidatesPastParams{Now: now.UnixMilli(), MaxRows: int32(limit)})
+	rows, err := db.New(s.Read).ListCandidatesPast(ctx, db.ListCandidatesPastParams{
+		Now: now.UnixMilli(), Idle: now.Add(-KeepPlace).UnixMilli(), MaxRows: int32(limit),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list candidates to forget: %w", err)
 	}

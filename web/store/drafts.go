@@ -17,11 +17,14 @@ const (
 	MaxDraftBytes    = 4 << 20
 )
 
-// The same for a sitting, in which every version that is saved by itself stays:
-// they are what an interviewer plays back.
+// The same for a sitting, of all its exercises together. An interviewer plays the
+// versions back, so beyond it they are thinned: those of RecentDrafts stay, of older
+// ones that were saved by themselves first the last of each minute. Three hours of
+// typing are 2,160 versions.
 const (
-	MaxSittingVersions = 5_000
-	MaxSittingBytes    = 64 << 20
+	MaxSittingVersions = 3_000
+	MaxSittingBytes    = 8 << 20
+	RecentDrafts       = 10 * time.Minute
 )
 
 // Draft is one version of what a browser wrote for an exercise.
@@ -99,14 +102,32 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	}); err != nil {
 		return 0, fmt.Errorf("save draft: %w", err)
 	}
-	thin := db.ThinDraftsParams{BrowserID: id, Exercise: d.Exercise, Newest: version, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes}
 	if b.IsSitting() {
-		thin.MaxVersions, thin.MaxBytes = MaxSittingVersions, MaxSittingBytes
+		return version, thinSitting(ctx, q, id, now)
 	}
+	thin := db.ThinDraftsParams{BrowserID: id, Exercise: d.Exercise, Newest: version, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes}
 	if _, err := q.ThinDrafts(ctx, thin); err != nil {
 		return 0, fmt.Errorf("thin drafts: %w", err)
 	}
 	return version, nil
+}
+
+// thinSitting keeps what a sitting has written within its bounds.
+func thinSitting(ctx context.Context, q *db.Queries, id int64, now time.Time) error {
+	has, err := q.SizeOfDrafts(ctx, id)
+	if err != nil {
+		return fmt.Errorf("measure drafts: %w", err)
+	}
+	if has.Versions <= MaxSittingVersions && has.Bytes <= MaxSittingBytes {
+		return nil
+	}
+	_, err = q.ThinSitting(ctx, db.ThinSittingParams{
+		BrowserID: id, Recent: now.Add(-RecentDrafts).UnixMilli(), MaxVersions: MaxSittingVersions, MaxBytes: MaxSittingBytes,
+	})
+	if err != nil {
+		return fmt.Errorf("thin drafts of a sitting: %w", err)
+	}
+	return nil
 }
 
 // keep notes that a person has saved what the editor had saved before.

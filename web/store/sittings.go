@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"redeliver/grader/verdict"
 	"redeliver/web/clock"
 	"redeliver/web/store/db"
 )
@@ -100,21 +99,26 @@ func readClock(ctx context.Context, q *db.Queries, a Assignment, c Candidate, br
 		spans = append(spans, clock.Span{From: time.UnixMilli(o.BeganAt), To: time.UnixMilli(o.EndedAt)})
 	}
 	for _, w := range waits {
-		spans = append(spans, waitOf(w, now))
+		spans = append(spans, waitsOf(w, now)...)
 	}
 	return limitOf(a, c).Read(spans), nil
 }
 
-// waitOf is when a submission waited for us.
-func waitOf(w db.ListWaitsRow, now time.Time) clock.Span {
-	span := clock.Span{From: time.UnixMilli(w.CreatedAt), To: now}
-	switch {
-	case w.FinishedAt.Valid && (w.Outcome == string(verdict.Inconclusive) || !w.StartedAt.Valid):
-		span.To = time.UnixMilli(w.FinishedAt.Int64)
-	case w.StartedAt.Valid:
-		span.To = time.UnixMilli(w.StartedAt.Int64)
+// waitsOf is when a submission waited for us: in the queue, and for attempts without
+// a result.
+func waitsOf(w db.ListWaitsRow, now time.Time) []clock.Span {
+	until := now
+	if w.WaitedUntil.Valid {
+		until = time.UnixMilli(w.WaitedUntil.Int64)
+	} else if w.StartedAt.Valid {
+		until = time.UnixMilli(w.StartedAt.Int64)
 	}
-	return span
+	queue := clock.Span{From: time.UnixMilli(w.CreatedAt), To: until}
+	if !w.BegunAt.Valid {
+		return []clock.Span{queue}
+	}
+	queue.To = time.UnixMilli(w.BegunAt.Int64)
+	return []clock.Span{queue, {From: queue.To, To: until, Vain: true}}
 }
 
 // StartSitting starts the clock of a candidate, once. ErrEnded: the link was

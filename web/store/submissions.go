@@ -19,6 +19,8 @@ type State string
 const (
 	Queued State = "queued" // waits or runs
 	Graded State = "graded" // has a verdict
+	// Replaced is one that a newer one of the same browser took the place of.
+	Replaced State = "replaced"
 )
 
 // Submission is what one browser handed in once.
@@ -40,16 +42,21 @@ type Submission struct {
 	FinishedAt time.Time
 }
 
+// NotGraded stands for the outcome of a submission that was replaced.
+const NotGraded verdict.Outcome = "replaced"
+
 // SubmissionInfo is one line of a list of submissions.
 type SubmissionInfo struct {
 	PublicID  string
 	Exercise  string
 	State     State
-	Outcome   verdict.Outcome // empty while State is Queued
+	Outcome   verdict.Outcome // empty while State is Queued, NotGraded when it is Replaced
 	CreatedAt time.Time
 	// StartedAt and FinishedAt are zero before that happened.
 	StartedAt  time.Time
 	FinishedAt time.Time
+	// WaitedUntil is when it had waited for us; zero while it waits or runs.
+	WaitedUntil time.Time
 }
 
 // Submission returns the submission with the given public id if this browser
@@ -82,10 +89,13 @@ func (s *Store) Submissions(ctx context.Context, b Browser, exercise string, lim
 	}
 	list := make([]SubmissionInfo, 0, len(rows))
 	for _, r := range rows {
+		if r.ReplacedAt.Valid {
+			r.Outcome = string(NotGraded)
+		}
 		list = append(list, SubmissionInfo{
-			PublicID: r.PublicID, Exercise: r.Exercise, State: State(r.State),
+			PublicID: r.PublicID, Exercise: r.Exercise, State: stateOf(r.State, r.ReplacedAt),
 			Outcome: verdict.Outcome(r.Outcome), CreatedAt: time.UnixMilli(r.CreatedAt),
-			StartedAt: timeOf(r.StartedAt), FinishedAt: timeOf(r.FinishedAt),
+			StartedAt: timeOf(r.StartedAt), FinishedAt: timeOf(r.FinishedAt), WaitedUntil: timeOf(r.WaitedUntil),
 		})
 	}
 	return list, nil
@@ -98,6 +108,16 @@ func (s *Store) WaitingBefore(ctx context.Context, id int64) (int, error) {
 		return 0, fmt.Errorf("count waiting submissions: %w", err)
 	}
 	return int(n), nil
+}
+
+// Newer returns the public id of what the same browser handed in next for the same
+// exercise, or ErrNotFound.
+func (s *Store) Newer(ctx context.Context, id int64) (string, error) {
+	publicID, err := db.New(s.Read).NextSubmission(ctx, id)
+	if err != nil {
+		return "", orNotFound("find newer submission", err)
+	}
+	return publicID, nil
 }
 
 // FinishTx stores a verdict, unless the submission has one, and what it says about
@@ -171,7 +191,7 @@ func submissionOf(row db.Submission) (Submission, error) {
 	}
 	sub := Submission{
 		ID: row.ID, PublicID: row.PublicID, Exercise: row.Exercise,
-		ExerciseVersion: row.ExerciseVersion, Seed: row.Seed, Files: files, State: State(row.State), Attempt: int(row.Attempt), CreatedAt: time.UnixMilli(row.CreatedAt),
+		ExerciseVersion: row.ExerciseVersion, Seed: row.Seed, Files: files, State: stateOf(row.State, row.ReplacedAt), Attempt: int(row.Attempt), CreatedAt: time.UnixMilli(row.CreatedAt),
 		StartedAt: timeOf(row.StartedAt), FinishedAt: timeOf(row.FinishedAt),
 	}
 	if sub.State == Graded {
@@ -182,6 +202,13 @@ func submissionOf(row db.Submission) (Submission, error) {
 		sub.Verdict = &v
 	}
 	return sub, nil
+}
+
+func stateOf(column string, replaced sql.NullInt64) State {
+	if replaced.Valid {
+		return Replaced
+	}
+	return State(column)
 }
 
 func timeOf(ms sql.NullInt64) time.Time {

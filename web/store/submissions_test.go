@@ -84,6 +84,11 @@ func TestSubmission(t *testing.T) {
 
 		t.Run("PlaceCountsThoseThatWaitBefore", func(t *testing.T) {
 			later := createSubmission(t, st, newSubmission{token: "bob", publicID: "second", at: 2000})
+			for job, id := range []int64{id, later} { // the place is that of the job
+				if err := q.SetSubmissionJob(ctx, db.SetSubmissionJobParams{ID: id, JobID: sql.NullInt64{Int64: int64(job), Valid: true}}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for want := 1; want >= 0; want-- {
 				if n, err := st.WaitingBefore(ctx, later); n != want || err != nil {
 					t.Errorf("%d before, want %d, err %v", n, want, err)
@@ -112,9 +117,9 @@ func TestSubmission(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			publicID, err := q.UnfinishedSubmission(ctx, db.UnfinishedSubmissionParams{BrowserID: row.BrowserID, Exercise: exercise})
-			if publicID != "first" || err != nil {
-				t.Errorf("%q, err %v", publicID, err)
+			unfinished, err := q.UnfinishedSubmission(ctx, db.UnfinishedSubmissionParams{BrowserID: row.BrowserID, Exercise: exercise})
+			if unfinished.PublicID != "first" || err != nil {
+				t.Errorf("%+v, err %v", unfinished, err)
 			}
 			_, err = q.UnfinishedSubmission(ctx, db.UnfinishedSubmissionParams{BrowserID: row.BrowserID, Exercise: "core/other"})
 			if !errors.Is(err, sql.ErrNoRows) {
@@ -249,7 +254,7 @@ func TestDeleting(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if n, err := q.ThinSubmissions(t.Context(), db.ThinSubmissionsParams{BrowserID: row.BrowserID, MaxRows: 2}); n != 1 || err != nil {
+		if n, err := q.ThinSubmissions(t.Context(), db.ThinSubmissionsParams{BrowserID: row.BrowserID, MaxRows: 2, MaxBytes: 1 << 20}); n != 1 || err != nil {
 			t.Errorf("thinned %d, err %v", n, err)
 		}
 		if _, err := st.Submission(t.Context(), store.BrowserOf("ada"), "one"); !errors.Is(err, store.ErrNotFound) {

@@ -17,6 +17,10 @@ type SubmissionLine struct {
 // Withheld is the outcome of a submission whose reader may see the happy path only.
 const Withheld verdict.Outcome = "withheld"
 
+// replaced is the outcome of a submission that has no verdict, because a newer one took
+// its place: the store's word.
+const replaced verdict.Outcome = "replaced"
+
 func stateName(o verdict.Outcome) string {
 	if o == "" {
 		return "queued"
@@ -34,6 +38,8 @@ func stateSign(o verdict.Outcome) string {
 		return "⊘"
 	case verdict.Inconclusive:
 		return "?"
+	case replaced:
+		return "–"
 	case Withheld:
 		return "•"
 	default:

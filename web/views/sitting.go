@@ -23,6 +23,7 @@ type SittingBar struct {
 	Deadline  time.Time     // zero: there is none
 	Left      time.Duration
 	GivenBack time.Duration
+	VainSpent bool // for gradings without a result no more is given back
 }
 
 // runs reports whether time is running out.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"redeliver/grader/verdict"
 )
 
@@ -25,6 +27,11 @@ type SubmissionState struct {
 	Files     []FileModel
 	Attempt   int // 0: it waits
 	Waiting   int // submissions before it
+	// Wait is how long it may take to the verdict; 0: nobody can say.
+	Wait time.Duration
+	// Newer is the submission that took the place of this one, which is not graded
+	// then; "": none.
+	Newer     string
 	Preparing bool
 	Planned   []string // the phases that will run, by name
 	// Databases are those on which each phase runs, where there is more than plain
@@ -51,7 +58,8 @@ type SubmissionModel struct {
 	CreatedAt time.Time
 	Notice    string
 	Progress  ProgressModel
-	Result    *ResultModel // nil: not graded yet
+	Result    *ResultModel  // nil: not graded yet
+	Newer     templ.SafeURL // of the submission that took the place of this one, or ""
 	Source    Source
 	Approach  string // safe HTML, or ""
 	Practice  PracticeModel
@@ -82,13 +90,17 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 	t := text{words: p.Words}
 	p.Title = t.say("submission.title", "Title", s.Title)
 	p.Description = t.say("submission.description", "Title", s.Title)
-	p.Live, p.Refresh = s.Verdict == nil, s.Verdict == nil
-	p.Timeline = p.Live || len(s.Verdict.Findings) > 0
+	p.Live = s.Verdict == nil && s.Newer == ""
+	p.Refresh = p.Live
+	p.Timeline = p.Live || s.Verdict != nil && len(s.Verdict.Findings) > 0
 	progress, err := NewProgress(p, s)
 	t.keep(err)
 	m := SubmissionModel{
 		Page: p, PublicID: s.PublicID, Exercise: s.Exercise, CreatedAt: s.CreatedAt,
 		Progress: progress, Source: NewSource(s.Files), Approach: s.ApproachHTML,
+	}
+	if s.Newer != "" {
+		m.Newer = SubmissionURL(p.Root(), s.Newer)
 	}
 	if notice == "stored" || notice == "running" {
 		m.Notice = t.say("notice." + notice)
@@ -106,7 +118,7 @@ func NewSubmission(p Page, s SubmissionState, notice string) (SubmissionModel, e
 // SubmissionFinding.
 func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 	t := text{words: p.Words}
-	m := ProgressModel{Done: s.Verdict != nil}
+	m := ProgressModel{Done: s.Verdict != nil || s.Newer != ""}
 	if n := len(s.StepNumbers); n > 0 {
 		m.LastStep = s.StepNumbers[n-1]
 	}
@@ -134,6 +146,9 @@ func NewProgress(p Page, s SubmissionState) (ProgressModel, error) {
 		m.Phases = append(m.Phases, t.phaseLine(p, c, ok))
 	}
 	m.Status = t.status(s)
+	if s.Newer == "" && s.Verdict == nil && s.Attempt == 0 && !s.Preparing && s.Wait > 0 {
+		m.Status += " " + t.wait(s.Wait)
+	}
 	if m.First != nil && !m.Done {
 		m.Status = m.Status + " " + t.say("submission.found")
 	}
@@ -175,8 +190,19 @@ func (t *text) phaseLine(p phaseOn, c verdict.Coverage, ended bool) PhaseLine {
 	return line
 }
 
+// wait says about how long it takes, in steps that do not pretend to know better.
+func (t *text) wait(d time.Duration) string {
+	const step = 5 * time.Second
+	if d = (d + step - 1).Truncate(step); d < time.Minute {
+		return t.say("submission.seconds", "N", int(d.Seconds()))
+	}
+	return t.say("submission.minutes", "N", int((d+time.Minute-1)/time.Minute))
+}
+
 func (t *text) status(s SubmissionState) string {
 	switch {
+	case s.Newer != "":
+		return t.say("submission.replaced")
 	case s.Verdict != nil:
 		return t.say("submission.done", "Outcome", t.say("state."+string(s.Verdict.Outcome)))
 	case s.Attempt == 0 && s.Preparing:

@@ -595,20 +595,24 @@ func (q *Queries) ListCandidates(ctx context.Context, assignmentID int64) ([]Lis
 
 const listCandidatesPast = `-- name: ListCandidatesPast :many
 SELECT b.token_hash FROM candidates c JOIN assignments a ON a.id = c.assignment_id JOIN browsers b ON b.id = c.browser_id
-WHERE COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST($1 AS BIGINT)
-  AND (a.closes_at IS NULL OR a.closes_at < CAST($1 AS BIGINT) OR c.ended_at IS NOT NULL)
-ORDER BY c.id LIMIT $2
+WHERE (COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST($1 AS BIGINT)
+    AND (a.closes_at IS NULL OR a.closes_at < CAST($1 AS BIGINT) OR c.ended_at IS NOT NULL))
+  OR (c.self AND c.started_at IS NULL AND b.seen_at < CAST($2 AS BIGINT)
+    AND (a.opens_at IS NULL OR a.opens_at < CAST($2 AS BIGINT)))
+ORDER BY c.id LIMIT $3
 `
 
 type ListCandidatesPastParams struct {
 	Now     int64
+	Idle    int64
 	MaxRows int32
 }
 
 // ListCandidatesPast lists whose time to be kept is over: it begins with the end of
-// the sitting, or with the last that was written where there was none.
+// the sitting, or with the last that was written where there was none. Who came by the
+// link for everybody and has not begun keeps the place for a while only.
 func (q *Queries) ListCandidatesPast(ctx context.Context, arg ListCandidatesPastParams) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, listCandidatesPast, arg.Now, arg.MaxRows)
+	rows, err := q.db.QueryContext(ctx, listCandidatesPast, arg.Now, arg.Idle, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -686,7 +690,7 @@ func (q *Queries) ListSitting(ctx context.Context) ([]int64, error) {
 }
 
 const listWaits = `-- name: ListWaits :many
-SELECT created_at, started_at, finished_at, outcome FROM submissions
+SELECT created_at, begun_at, started_at, waited_until FROM submissions
 WHERE browser_id = $1 AND created_at >= $2 ORDER BY id
 `
 
@@ -696,10 +700,10 @@ type ListWaitsParams struct {
 }
 
 type ListWaitsRow struct {
-	CreatedAt  int64
-	StartedAt  sql.NullInt64
-	FinishedAt sql.NullInt64
-	Outcome    string
+	CreatedAt   int64
+	BegunAt     sql.NullInt64
+	StartedAt   sql.NullInt64
+	WaitedUntil sql.NullInt64
 }
 
 // ListWaits lists when submissions of a browser waited. A grading that was repeated
@@ -715,9 +719,9 @@ func (q *Queries) ListWaits(ctx context.Context, arg ListWaitsParams) ([]ListWai
 		var i ListWaitsRow
 		if err := rows.Scan(
 			&i.CreatedAt,
+			&i.BegunAt,
 			&i.StartedAt,
-			&i.FinishedAt,
-			&i.Outcome,
+			&i.WaitedUntil,
 		); err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ const deleteBrowsersUnseen = `-- name: DeleteBrowsersUnseen :execrows
 DELETE FROM browsers
 WHERE seen_at < $1
   AND NOT EXISTS (SELECT 1 FROM candidates c WHERE c.browser_id = browsers.id)
-  AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued')
+  AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued' AND s.replaced_at IS NULL)
 `
 
 // DeleteBrowsersUnseen forgets browsers with all that they wrote, except while

@@ -152,6 +152,22 @@ func (q *Queries) NewestDraft(ctx context.Context, arg NewestDraftParams) (Draft
 	return i, err
 }
 
+const sizeOfDrafts = `-- name: SizeOfDrafts :one
+SELECT count(*) AS versions, CAST(COALESCE(SUM(size), 0) AS BIGINT) AS bytes FROM drafts WHERE browser_id = $1
+`
+
+type SizeOfDraftsRow struct {
+	Versions int64
+	Bytes    int64
+}
+
+func (q *Queries) SizeOfDrafts(ctx context.Context, browserID int64) (SizeOfDraftsRow, error) {
+	row := q.db.QueryRowContext(ctx, sizeOfDrafts, browserID)
+	var i SizeOfDraftsRow
+	err := row.Scan(&i.Versions, &i.Bytes)
+	return i, err
+}
+
 const thinDrafts = `-- name: ThinDrafts :execrows
 DELETE FROM drafts
 WHERE drafts.browser_id = $1 AND drafts.exercise = $2 AND drafts.version IN (
@@ -180,6 +196,50 @@ func (q *Queries) ThinDrafts(ctx context.Context, arg ThinDraftsParams) (int64, 
 		arg.BrowserID,
 		arg.Exercise,
 		arg.Newest,
+		arg.MaxVersions,
+		arg.MaxBytes,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const thinSitting = `-- name: ThinSitting :execrows
+DELETE FROM drafts
+WHERE drafts.browser_id = $1 AND (drafts.exercise, drafts.version) IN (
+  SELECT k.exercise, k.version FROM (
+    SELECT c.exercise, c.version, c.kept,
+      ROW_NUMBER() OVER (ORDER BY c.kept, c.created_at DESC, c.exercise, c.version DESC) AS place,
+      SUM(c.size) OVER (ORDER BY c.kept, c.created_at DESC, c.exercise, c.version DESC) AS total
+    FROM (
+      SELECT d.exercise, d.version, d.created_at, d.size, CASE
+        WHEN d.version = MAX(d.version) OVER (PARTITION BY d.exercise) THEN 0
+        WHEN NOT d.auto THEN 1
+        WHEN d.created_at > CAST($2 AS BIGINT) THEN 2
+        WHEN d.version = MAX(d.version) OVER (PARTITION BY d.exercise, d.created_at / 60000) THEN 3
+        ELSE 4 END AS kept
+      FROM drafts d WHERE d.browser_id = $1
+    ) c
+  ) k
+  WHERE k.kept > 0 AND (k.place > CAST($3 AS BIGINT) OR k.total > CAST($4 AS BIGINT))
+)
+`
+
+type ThinSittingParams struct {
+	BrowserID   int64
+	Recent      int64
+	MaxVersions int64
+	MaxBytes    int64
+}
+
+// ThinSitting deletes versions of a sitting beyond a number and a size in bytes, of
+// all its exercises together. The newest of each exercise always stays, then what a
+// person saved, then what was saved in the last minutes, then the last of each minute.
+func (q *Queries) ThinSitting(ctx context.Context, arg ThinSittingParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, thinSitting,
+		arg.BrowserID,
+		arg.Recent,
 		arg.MaxVersions,
 		arg.MaxBytes,
 	)

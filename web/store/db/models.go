@@ -203,6 +203,9 @@ type Submission struct {
 	CreatedAt       int64
 	StartedAt       sql.NullInt64
 	FinishedAt      sql.NullInt64
+	BegunAt         sql.NullInt64
+	WaitedUntil     sql.NullInt64
+	ReplacedAt      sql.NullInt64
 }
 
 type SubmissionStep struct {

@@ -11,11 +11,22 @@ import (
 )
 
 const countQueued = `-- name: CountQueued :one
-SELECT count(*) FROM submissions WHERE state = 'queued'
+SELECT count(*) FROM submissions WHERE state = 'queued' AND replaced_at IS NULL
 `
 
 func (q *Queries) CountQueued(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countQueued)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countRunning = `-- name: CountRunning :one
+SELECT count(*) FROM submissions WHERE state = 'queued' AND replaced_at IS NULL AND started_at IS NOT NULL
+`
+
+func (q *Queries) CountRunning(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countRunning)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -38,9 +49,13 @@ func (q *Queries) CountSubmissionsSince(ctx context.Context, arg CountSubmission
 }
 
 const countWaitingBefore = `-- name: CountWaitingBefore :one
-SELECT count(*) FROM submissions WHERE state = 'queued' AND started_at IS NULL AND id < $1
+SELECT count(*) FROM submissions w
+WHERE w.state = 'queued' AND w.replaced_at IS NULL AND w.started_at IS NULL
+  AND w.job_id < (SELECT s.job_id FROM submissions s WHERE s.id = $1)
 `
 
+// CountWaitingBefore goes by the jobs: a newer submission takes over the place of the
+// one that it replaces.
 func (q *Queries) CountWaitingBefore(ctx context.Context, id int64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countWaitingBefore, id)
 	var count int64
@@ -84,7 +99,7 @@ func (q *Queries) CreateSubmission(ctx context.Context, arg CreateSubmissionPara
 }
 
 const findGraded = `-- name: FindGraded :one
-SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at FROM submissions
+SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at, begun_at, waited_until, replaced_at FROM submissions
 WHERE source_hash = $1 AND exercise = $2 AND exercise_version = $3
   AND engine = $4 AND seed = $5 AND state = 'graded' AND outcome <> 'inconclusive'
 ORDER BY CASE WHEN browser_id = $6 THEN 0 ELSE 1 END, id DESC LIMIT 1
@@ -128,6 +143,9 @@ func (q *Queries) FindGraded(ctx context.Context, arg FindGradedParams) (Submiss
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.FinishedAt,
+		&i.BegunAt,
+		&i.WaitedUntil,
+		&i.ReplacedAt,
 	)
 	return i, err
 }
@@ -163,8 +181,9 @@ func (q *Queries) FindSource(ctx context.Context, arg FindSourceParams) (FindSou
 const finishSubmission = `-- name: FinishSubmission :one
 UPDATE submissions
 SET state = 'graded', outcome = $1, verdict = $2, exercise_version = $3,
-  engine = $4, finished_at = $5
-WHERE id = $6 AND state = 'queued'
+  engine = $4, finished_at = $5,
+  waited_until = CASE WHEN $1 = 'inconclusive' OR started_at IS NULL THEN $5 ELSE started_at END
+WHERE id = $6 AND state = 'queued' AND replaced_at IS NULL
 RETURNING browser_id, exercise, source_hash
 `
 
@@ -200,7 +219,7 @@ func (q *Queries) FinishSubmission(ctx context.Context, arg FinishSubmissionPara
 }
 
 const getOwnSubmission = `-- name: GetOwnSubmission :one
-SELECT s.id, s.public_id, s.browser_id, s.exercise, s.exercise_version, s.engine, s.seed, s.files, s.source_hash, s.state, s.outcome, s.verdict, s.job_id, s.attempt, s.created_at, s.started_at, s.finished_at FROM submissions s JOIN browsers b ON b.id = s.browser_id
+SELECT s.id, s.public_id, s.browser_id, s.exercise, s.exercise_version, s.engine, s.seed, s.files, s.source_hash, s.state, s.outcome, s.verdict, s.job_id, s.attempt, s.created_at, s.started_at, s.finished_at, s.begun_at, s.waited_until, s.replaced_at FROM submissions s JOIN browsers b ON b.id = s.browser_id
 WHERE s.public_id = $1 AND b.token_hash = $2
 `
 
@@ -231,12 +250,15 @@ func (q *Queries) GetOwnSubmission(ctx context.Context, arg GetOwnSubmissionPara
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.FinishedAt,
+		&i.BegunAt,
+		&i.WaitedUntil,
+		&i.ReplacedAt,
 	)
 	return i, err
 }
 
 const getSubmission = `-- name: GetSubmission :one
-SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at FROM submissions WHERE id = $1
+SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at, begun_at, waited_until, replaced_at FROM submissions WHERE id = $1
 `
 
 func (q *Queries) GetSubmission(ctx context.Context, id int64) (Submission, error) {
@@ -260,12 +282,15 @@ func (q *Queries) GetSubmission(ctx context.Context, id int64) (Submission, erro
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.FinishedAt,
+		&i.BegunAt,
+		&i.WaitedUntil,
+		&i.ReplacedAt,
 	)
 	return i, err
 }
 
 const listGraded = `-- name: ListGraded :many
-SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at FROM submissions WHERE state = 'graded' AND id > $1 ORDER BY id LIMIT $2
+SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at, begun_at, waited_until, replaced_at FROM submissions WHERE state = 'graded' AND id > $1 ORDER BY id LIMIT $2
 `
 
 type ListGradedParams struct {
@@ -301,6 +326,9 @@ func (q *Queries) ListGraded(ctx context.Context, arg ListGradedParams) ([]Submi
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.FinishedAt,
+			&i.BegunAt,
+			&i.WaitedUntil,
+			&i.ReplacedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -316,7 +344,7 @@ func (q *Queries) ListGraded(ctx context.Context, arg ListGradedParams) ([]Submi
 }
 
 const listOwnSubmissions = `-- name: ListOwnSubmissions :many
-SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at, s.started_at, s.finished_at
+SELECT s.public_id, s.exercise, s.state, s.outcome, s.created_at, s.started_at, s.finished_at, s.waited_until, s.replaced_at
 FROM submissions s JOIN browsers b ON b.id = s.browser_id
 WHERE b.token_hash = $1 AND (CAST($2 AS TEXT) = '' OR s.exercise = CAST($2 AS TEXT))
 ORDER BY s.id DESC LIMIT $3
@@ -329,13 +357,15 @@ type ListOwnSubmissionsParams struct {
 }
 
 type ListOwnSubmissionsRow struct {
-	PublicID   string
-	Exercise   string
-	State      string
-	Outcome    string
-	CreatedAt  int64
-	StartedAt  sql.NullInt64
-	FinishedAt sql.NullInt64
+	PublicID    string
+	Exercise    string
+	State       string
+	Outcome     string
+	CreatedAt   int64
+	StartedAt   sql.NullInt64
+	FinishedAt  sql.NullInt64
+	WaitedUntil sql.NullInt64
+	ReplacedAt  sql.NullInt64
 }
 
 func (q *Queries) ListOwnSubmissions(ctx context.Context, arg ListOwnSubmissionsParams) ([]ListOwnSubmissionsRow, error) {
@@ -355,6 +385,8 @@ func (q *Queries) ListOwnSubmissions(ctx context.Context, arg ListOwnSubmissions
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.FinishedAt,
+			&i.WaitedUntil,
+			&i.ReplacedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -367,6 +399,65 @@ func (q *Queries) ListOwnSubmissions(ctx context.Context, arg ListOwnSubmissions
 		return nil, err
 	}
 	return items, nil
+}
+
+const listTimes = `-- name: ListTimes :many
+SELECT CAST(s.finished_at - s.started_at AS BIGINT) AS took FROM submissions s
+WHERE s.finished_at IS NOT NULL AND s.started_at IS NOT NULL
+ORDER BY s.finished_at DESC LIMIT $1
+`
+
+// ListTimes lists how long the newest gradings took, the last attempt of each.
+func (q *Queries) ListTimes(ctx context.Context, maxRows int32) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, listTimes, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var took int64
+		if err := rows.Scan(&took); err != nil {
+			return nil, err
+		}
+		items = append(items, took)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const nextSubmission = `-- name: NextSubmission :one
+SELECT n.public_id FROM submissions s JOIN submissions n ON n.browser_id = s.browser_id AND n.exercise = s.exercise AND n.id > s.id
+WHERE s.id = $1 ORDER BY n.id LIMIT 1
+`
+
+// NextSubmission is what the same browser handed in after one for the same exercise.
+func (q *Queries) NextSubmission(ctx context.Context, id int64) (string, error) {
+	row := q.db.QueryRowContext(ctx, nextSubmission, id)
+	var public_id string
+	err := row.Scan(&public_id)
+	return public_id, err
+}
+
+const replaceSubmission = `-- name: ReplaceSubmission :exec
+UPDATE submissions SET replaced_at = $1, waited_until = COALESCE(started_at, CAST($1 AS BIGINT))
+WHERE id = $2 AND state = 'queued'
+`
+
+type ReplaceSubmissionParams struct {
+	ReplacedAt sql.NullInt64
+	ID         int64
+}
+
+// ReplaceSubmission ends one that a newer one takes the place of.
+func (q *Queries) ReplaceSubmission(ctx context.Context, arg ReplaceSubmissionParams) error {
+	_, err := q.db.ExecContext(ctx, replaceSubmission, arg.ReplacedAt, arg.ID)
+	return err
 }
 
 const replaceVerdict = `-- name: ReplaceVerdict :one
@@ -419,7 +510,8 @@ func (q *Queries) SetSubmissionJob(ctx context.Context, arg SetSubmissionJobPara
 }
 
 const startSubmission = `-- name: StartSubmission :execrows
-UPDATE submissions SET attempt = $1, started_at = $2 WHERE id = $3 AND state = 'queued'
+UPDATE submissions SET attempt = $1, started_at = $2, begun_at = COALESCE(begun_at, CAST($2 AS BIGINT))
+WHERE id = $3 AND state = 'queued' AND replaced_at IS NULL
 `
 
 type StartSubmissionParams struct {
@@ -438,19 +530,25 @@ func (q *Queries) StartSubmission(ctx context.Context, arg StartSubmissionParams
 
 const thinSubmissions = `-- name: ThinSubmissions :execrows
 DELETE FROM submissions
-WHERE submissions.browser_id = $1 AND submissions.state = 'graded' AND submissions.id NOT IN (
-  SELECT s.id FROM submissions s WHERE s.browser_id = $1 ORDER BY s.id DESC LIMIT $2
+WHERE submissions.browser_id = $1 AND (submissions.state = 'graded' OR submissions.replaced_at IS NOT NULL) AND submissions.id IN (
+  SELECT k.id FROM (
+    SELECT s.id, ROW_NUMBER() OVER (ORDER BY s.id DESC) AS place,
+      SUM(octet_length(s.files) + octet_length(s.verdict)) OVER (ORDER BY s.id DESC) AS total
+    FROM submissions s WHERE s.browser_id = $1
+  ) k WHERE k.place > CAST($2 AS BIGINT) OR k.total > CAST($3 AS BIGINT)
 )
 `
 
 type ThinSubmissionsParams struct {
 	BrowserID int64
-	MaxRows   int32
+	MaxRows   int64
+	MaxBytes  int64
 }
 
-// ThinSubmissions deletes the oldest graded submissions of a browser beyond a number.
+// ThinSubmissions deletes the oldest submissions of a browser that wait for nothing,
+// beyond a number and a size in bytes.
 func (q *Queries) ThinSubmissions(ctx context.Context, arg ThinSubmissionsParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, thinSubmissions, arg.BrowserID, arg.MaxRows)
+	result, err := q.db.ExecContext(ctx, thinSubmissions, arg.BrowserID, arg.MaxRows, arg.MaxBytes)
 	if err != nil {
 		return 0, err
 	}
@@ -458,8 +556,8 @@ func (q *Queries) ThinSubmissions(ctx context.Context, arg ThinSubmissionsParams
 }
 
 const unfinishedSubmission = `-- name: UnfinishedSubmission :one
-SELECT public_id FROM submissions
-WHERE browser_id = $1 AND exercise = $2 AND state = 'queued'
+SELECT id, public_id, source_hash, job_id FROM submissions
+WHERE browser_id = $1 AND exercise = $2 AND state = 'queued' AND replaced_at IS NULL
 `
 
 type UnfinishedSubmissionParams struct {
@@ -467,9 +565,21 @@ type UnfinishedSubmissionParams struct {
 	Exercise  string
 }
 
-func (q *Queries) UnfinishedSubmission(ctx context.Context, arg UnfinishedSubmissionParams) (string, error) {
+type UnfinishedSubmissionRow struct {
+	ID         int64
+	PublicID   string
+	SourceHash string
+	JobID      sql.NullInt64
+}
+
+func (q *Queries) UnfinishedSubmission(ctx context.Context, arg UnfinishedSubmissionParams) (UnfinishedSubmissionRow, error) {
 	row := q.db.QueryRowContext(ctx, unfinishedSubmission, arg.BrowserID, arg.Exercise)
-	var public_id string
-	err := row.Scan(&public_id)
-	return public_id, err
+	var i UnfinishedSubmissionRow
+	err := row.Scan(
+		&i.ID,
+		&i.PublicID,
+		&i.SourceHash,
+		&i.JobID,
+	)
+	return i, err
 }

@@ -104,16 +104,19 @@ SELECT id FROM candidates WHERE started_at IS NOT NULL AND NOT handed_in ORDER B
 
 -- name: ListCandidatesPast :many
 -- ListCandidatesPast lists whose time to be kept is over: it begins with the end of
--- the sitting, or with the last that was written where there was none.
+-- the sitting, or with the last that was written where there was none. Who came by the
+-- link for everybody and has not begun keeps the place for a while only.
 SELECT b.token_hash FROM candidates c JOIN assignments a ON a.id = c.assignment_id JOIN browsers b ON b.id = c.browser_id
-WHERE COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST(@now AS BIGINT)
-  AND (a.closes_at IS NULL OR a.closes_at < CAST(@now AS BIGINT) OR c.ended_at IS NOT NULL)
+WHERE (COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST(@now AS BIGINT)
+    AND (a.closes_at IS NULL OR a.closes_at < CAST(@now AS BIGINT) OR c.ended_at IS NOT NULL))
+  OR (c.self AND c.started_at IS NULL AND b.seen_at < CAST(@idle AS BIGINT)
+    AND (a.opens_at IS NULL OR a.opens_at < CAST(@idle AS BIGINT)))
 ORDER BY c.id LIMIT @max_rows;
 
 -- name: ListWaits :many
 -- ListWaits lists when submissions of a browser waited. A grading that was repeated
 -- counts as waiting until the last attempt; one without a result was all in vain.
-SELECT created_at, started_at, finished_at, outcome FROM submissions
+SELECT created_at, begun_at, started_at, waited_until FROM submissions
 WHERE browser_id = @browser_id AND created_at >= @since ORDER BY id;
 
 -- name: ListOutages :many

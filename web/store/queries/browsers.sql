@@ -12,7 +12,7 @@ RETURNING id;
 DELETE FROM browsers
 WHERE seen_at < @before
   AND NOT EXISTS (SELECT 1 FROM candidates c WHERE c.browser_id = browsers.id)
-  AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued');
+  AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.browser_id = browsers.id AND s.state = 'queued' AND s.replaced_at IS NULL);
 
 -- name: BrowserExists :one
 SELECT EXISTS (SELECT 1 FROM browsers WHERE token_hash = @token_hash);
