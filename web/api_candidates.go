@@ -107,7 +107,7 @@ func (s *Server) answerCandidate(c echo.Context, sit sitting) error {
 	}
 	for i := range one.Exercises {
 		e := &one.Exercises[i]
-		events, err := s.eventsOf(c.Request().Context(), sit, e.Exercise)
+		events, _, err := s.eventsOf(c.Request().Context(), sit, e.Exercise)
 		if err != nil {
 			return err
 		}
@@ -116,6 +116,9 @@ func (s *Server) answerCandidate(c echo.Context, sit sitting) error {
 				At: event.At.UTC(), Draft: event.Version, Auto: event.Auto, Size: event.Size,
 				Submission: event.ID, Outcome: event.Outcome, WaitedMs: event.Waited.Milliseconds(),
 			})
+		}
+		if err := s.addPastes(c.Request().Context(), sit.candidate.Browser, e); err != nil {
+			return err
 		}
 	}
 	return c.JSON(http.StatusOK, one)
@@ -192,5 +195,5 @@ func (s *Server) apiDraft(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, exportedDraft{version, d.SavedAt.UTC(), drafts[at].Auto, filesByName(d.Files)})
+	return c.JSON(http.StatusOK, exportedDraft{version, d.SavedAt.UTC(), drafts[at].Auto, filesByName(d.Files), drafts[at].ByEditor})
 }

@@ -38,7 +38,7 @@ func (s *Server) showCandidate(c echo.Context, status int, notice string, proble
 	}
 	for i, choice := range m.Facts.Exercises {
 		e := views.ExerciseReport{ExerciseChoice: choice, Outcome: line.Outcomes[i]}
-		if e.Events, err = s.eventsOf(ctx, sit, choice.Name); err != nil {
+		if e.Events, e.Pastes, err = s.eventsOf(ctx, sit, choice.Name); err != nil {
 			return err
 		}
 		said := judgementOf(judgements, choice.Name)
@@ -95,7 +95,7 @@ func (s *Server) playbackShow(c echo.Context) error {
 		Page: p, Facts: s.facts(sit.assignment, p.Lang()), Name: sit.candidate.Name, Person: sit.candidate.ID,
 		Exercise: choiceOfHead(&e.Head, p.Lang()), From: sit.candidate.StartedAt,
 	}
-	if m.Events, err = s.events(ctx, sit.candidate.Browser, e.Name()); err != nil {
+	if m.Events, _, err = s.events(ctx, sit.candidate.Browser, e.Name()); err != nil {
 		return err
 	}
 	if m.Step, err = stepOf(c, m.Events); err != nil {

@@ -55,6 +55,7 @@ type exportedExercise struct {
 	Note        string               `json:"note,omitempty"`
 	Events      []exportedEvent      `json:"events,omitempty"` // what was written, without the text
 	Drafts      []exportedDraft      `json:"drafts,omitempty"`
+	Pastes      []exportedPaste      `json:"pastes,omitempty"`
 	Submissions []exportedSubmission `json:"submissions,omitempty"`
 }
 
@@ -74,6 +75,21 @@ type exportedDraft struct {
 	At      time.Time         `json:"at"`
 	Auto    bool              `json:"auto"` // the editor saved it by itself
 	Files   map[string]string `json:"files"`
+	// PastesNoted is false of a form that was sent without a script.
+	PastesNoted bool `json:"pastes_noted"`
+}
+
+// exportedPaste says that text was pasted. The lines are of the draft with that
+// version, which may have been thinned out.
+type exportedPaste struct {
+	At       time.Time `json:"at"`
+	Version  int64     `json:"version"`
+	File     string    `json:"file"`
+	FromLine int       `json:"from_line"`
+	ToLine   int       `json:"to_line"`
+	Lines    int       `json:"lines"`      // as it was pasted
+	Size     int       `json:"characters"` // likewise
+	Moved    bool      `json:"moved"`      // the text was in the editor or in the task before
 }
 
 type exportedSubmission struct {
@@ -261,7 +277,10 @@ func (s *Server) addWritten(ctx context.Context, b store.Browser, e *exportedExe
 		if err != nil {
 			return err
 		}
-		e.Drafts = append(e.Drafts, exportedDraft{info.Version, info.SavedAt.UTC(), info.Auto, filesByName(d.Files)})
+		e.Drafts = append(e.Drafts, exportedDraft{info.Version, info.SavedAt.UTC(), info.Auto, filesByName(d.Files), info.ByEditor})
+	}
+	if err := s.addPastes(ctx, b, e); err != nil {
+		return err
 	}
 	subs, err := s.store.Submissions(ctx, b, e.Exercise, jobs.MaxPerSitting)
 	if err != nil {
@@ -279,6 +298,17 @@ func (s *Server) addWritten(ctx context.Context, b store.Browser, e *exportedExe
 
 func exportedSubmissionOf(sub store.Submission) exportedSubmission {
 	return exportedSubmission{sub.PublicID, sub.Exercise, sub.CreatedAt.UTC(), filesByName(sub.Files), sub.Verdict}
+}
+
+func (s *Server) addPastes(ctx context.Context, b store.Browser, e *exportedExercise) error {
+	pastes, err := s.store.Pastes(ctx, b, e.Exercise)
+	if err != nil {
+		return err
+	}
+	for _, p := range pastes {
+		e.Pastes = append(e.Pastes, exportedPaste{p.At.UTC(), p.Version, p.File, p.From, p.To, p.Lines, p.Size, p.Moved})
+	}
+	return nil
 }
 
 func filesByName(files []store.File) map[string]string {

@@ -25,13 +25,14 @@ func (s *Server) draftReset(c echo.Context) error {
 		return err
 	}
 	ctx, name := c.Request().Context(), form.exercise.Name()
-	version, err := s.store.SaveDraft(ctx, browser, store.NewDraft{Exercise: name, Base: form.base, Files: form.files}, s.cfg.Now())
+	version, err := s.store.SaveDraft(ctx, browser, store.NewDraft{Exercise: name, Base: form.base, Files: form.files, Noted: form.noted}, s.cfg.Now())
 	if err == nil {
 		starter := make([]store.File, 0, len(form.exercise.Starter))
 		for _, f := range form.exercise.Starter {
 			starter = append(starter, store.File(f))
 		}
-		_, err = s.store.SaveDraft(ctx, browser, store.NewDraft{Exercise: name, Base: version, Files: starter}, s.cfg.Now())
+		newest := store.NewDraft{Exercise: name, Base: version, Files: starter, Noted: store.Noted{ByEditor: form.noted.ByEditor}}
+		_, err = s.store.SaveDraft(ctx, browser, newest, s.cfg.Now())
 	}
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) {

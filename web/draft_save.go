@@ -52,7 +52,7 @@ func (s *Server) keepText(c echo.Context, form exerciseForm, auto bool) (draftAn
 		now = sit.reading.Deadline // it was on its way then
 	}
 	version, err := s.store.SaveDraft(c.Request().Context(), browser, store.NewDraft{
-		Exercise: form.exercise.Name(), Base: form.base, Files: form.files, Auto: auto,
+		Exercise: form.exercise.Name(), Base: form.base, Files: form.files, Auto: auto, Noted: form.noted,
 	}, now)
 	var conflict *store.ConflictError
 	switch {

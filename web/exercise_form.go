@@ -18,6 +18,7 @@ type exerciseForm struct {
 	exercise *exercises.Exercise
 	base     int64
 	files    []store.File
+	noted    store.Noted
 }
 
 // readForm reads the form that views.Exercise draws.
@@ -42,7 +43,8 @@ func (s *Server) readForm(c echo.Context) (exerciseForm, error) {
 		}
 		form.files = append(form.files, store.File{Name: f.Name, Content: []byte(unixLines(values[0]))})
 	}
-	return form, nil
+	form.noted, err = s.noted(c, form, sent[views.PastesField])
+	return form, err
 }
 
 // unixLines undoes what browsers do to the line ends of a form.

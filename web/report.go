@@ -46,38 +46,43 @@ func (s *Server) inReport(next echo.HandlerFunc) echo.HandlerFunc {
 
 // eventsOf is events as a report shows them: what the end handed in waited at nobody's
 // expense.
-func (s *Server) eventsOf(ctx context.Context, sit sitting, exercise string) (views.EventsOf, error) {
-	list, err := s.events(ctx, sit.candidate.Browser, exercise)
+func (s *Server) eventsOf(ctx context.Context, sit sitting, exercise string) (views.EventsOf, []views.Paste, error) {
+	list, pastes, err := s.events(ctx, sit.candidate.Browser, exercise)
 	for i, event := range list {
 		if ended := sit.candidate.EndedAt; !ended.IsZero() && !event.At.Before(ended) {
 			list[i].Waited = 0
 		}
 	}
-	return list, err
+	return list, pastes, err
 }
 
 // events lists everything that was written for an exercise in a sitting, in order:
-// of a draft and a submission of the same moment, the draft first.
-func (s *Server) events(ctx context.Context, b store.Browser, exercise string) (views.EventsOf, error) {
+// of a draft and a submission of the same moment, the draft first. A mark of a paste
+// stands with its draft and in the list of marks.
+func (s *Server) events(ctx context.Context, b store.Browser, exercise string) (views.EventsOf, []views.Paste, error) {
 	drafts, err := s.store.Drafts(ctx, b, exercise, store.MaxSittingVersions)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var list views.EventsOf
 	for _, d := range slices.Backward(drafts) {
-		list = append(list, views.ReportEvent{Ref: views.DraftEvent(d.Version), At: d.SavedAt, Version: d.Version, Auto: d.Auto, Size: d.Size})
+		list = append(list, views.ReportEvent{Ref: views.DraftEvent(d.Version), At: d.SavedAt, Version: d.Version, Auto: d.Auto, Size: d.Size, ByEditor: d.ByEditor})
 	}
 	subs, err := s.store.Submissions(ctx, b, exercise, jobs.MaxPerSitting)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, info := range slices.Backward(subs) {
 		list = append(list, views.ReportEvent{
 			Ref: views.SubmissionEvent(info.PublicID), At: info.CreatedAt, ID: info.PublicID, Outcome: info.Outcome, Waited: waited(info),
 		})
 	}
+	pastes, err := s.store.Pastes(ctx, b, exercise)
+	if err != nil {
+		return nil, nil, err
+	}
 	slices.SortStableFunc(list, func(a, b views.ReportEvent) int { return a.At.Compare(b.At) })
-	return list, nil
+	return list, marksIn(list, pastes), nil
 }
 
 // waited is how long a submission waited for us.

@@ -26,7 +26,7 @@ func (s *Server) submissionCreate(c echo.Context) error {
 	}
 	receipt, err := s.queue.Submit(c.Request().Context(), jobs.Submission{
 		Browser: browser, Exercise: form.exercise.Name(), ExerciseVersion: form.exercise.Version,
-		Base: form.base, Files: form.files, Seed: jobs.Seed,
+		Base: form.base, Files: form.files, Seed: jobs.Seed, Noted: form.noted,
 	})
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) {

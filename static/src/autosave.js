@@ -138,6 +138,7 @@ export function autosave(form) {
 	function done(sent, answer, byHand) {
 		base.value = answer.version;
 		saved = sent;
+		form.dispatchEvent(new Event("drafted"));
 		state.textContent = answer.state;
 		if (answer.said) {
 			say(answer.said, !answer.passed);

@@ -12,6 +12,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { autosave } from "./autosave.js";
+import { notePastes } from "./paste.js";
 
 // The colours are those of the stylesheet, which knows both schemes.
 const colours = HighlightStyle.define([
@@ -66,7 +67,7 @@ function diagnosticsOf(list, doc) {
 
 // The editor lives in a shadow root: there its styles are sheets of their own,
 // and the page's policy needs no exception for them.
-function mount(textarea) {
+function mount(textarea, pastes) {
 	const height = textarea.offsetHeight;
 	const { form } = textarea;
 	const host = document.createElement("div");
@@ -86,6 +87,7 @@ function mount(textarea) {
 			keymap.of([{ key: "Mod-s", run: () => form.dispatchEvent(new Event("save")), preventDefault: true }]),
 			keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
 			EditorView.contentAttributes.of({ tabindex: "0", "aria-label": textarea.labels[0].textContent, "aria-description": textarea.dataset.keys }),
+			pastes?.extensions ?? [],
 			EditorView.updateListener.of((update) => {
 				if (!update.docChanged) return;
 				textarea.value = update.state.doc.toString();
@@ -93,6 +95,7 @@ function mount(textarea) {
 			}),
 		],
 	});
+	pastes?.edits(textarea.dataset.file, view);
 	textarea.after(host);
 	textarea.hidden = true;
 	textarea.labels[0].addEventListener("click", () => view.focus());
@@ -109,5 +112,6 @@ const form = document.querySelector("form[data-drafts]");
 if (form) autosave(form); // before the editors: it may bring a text back
 const files = form?.querySelector(".files");
 files?.classList.add("all-shown"); // a file that is not shown has no size to take over
-document.querySelectorAll("textarea[data-language]").forEach(mount);
+const pastes = form?.dataset.pastes === undefined ? null : notePastes(form); // in a sitting
+document.querySelectorAll("textarea[data-language]").forEach((textarea) => mount(textarea, pastes));
 files?.classList.remove("all-shown");

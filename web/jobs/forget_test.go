@@ -79,7 +79,7 @@ func (b *testBundle) practise(t *testing.T, token string) {
 }
 
 // ofAssignments are the tables that only sittings fill.
-var ofAssignments = map[string]bool{"assignments": true, "assignment_exercises": true, "candidates": true, "candidate_notes": true, "webhook_deliveries": true}
+var ofAssignments = map[string]bool{"assignments": true, "assignment_exercises": true, "candidates": true, "candidate_notes": true, "pastes": true, "webhook_deliveries": true}
 
 func TestForget(t *testing.T) {
 	t.Parallel()

@@ -89,6 +89,7 @@ func (b *sittingBundle) again(t *testing.T, c store.Candidate) store.Candidate {
 func (b *sittingBundle) save(t *testing.T, c store.Candidate, name, source string) error {
 	t.Helper()
 	d := store.NewDraft{Exercise: name, Files: []store.File{{Name: "handler.go", Content: []byte(source)}}, Auto: true}
+	d.Noted = store.Noted{ByEditor: true, Pastes: []store.Paste{{Mark: "m", File: "handler.go", From: 1, To: 1, Lines: 1, Size: 9, At: b.clock.now()}}}
 	if newest, err := b.st.NewestDraft(t.Context(), c.Browser, name); err == nil {
 		d.Base = newest.Version
 	}
@@ -488,7 +489,7 @@ func TestForgetCandidate(t *testing.T) {
 			fill(t, b)
 			before := b.rowsPerTable(t)
 			c := fill(t, b)
-			for _, name := range []string{"browsers", "candidates", "drafts", "submissions", "submission_steps", "practised", "mistakes", "candidate_notes", "river_job"} {
+			for _, name := range []string{"browsers", "candidates", "drafts", "submissions", "submission_steps", "practised", "mistakes", "candidate_notes", "pastes", "river_job"} {
 				if n := b.rowsPerTable(t)[name]; n <= before[name] {
 					t.Errorf("nothing was left in %s, so this test says nothing of it", name)
 				}

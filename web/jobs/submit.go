@@ -40,6 +40,7 @@ type Submission struct {
 	Seed            int64
 	// Sample says that the text comes with the exercise: it is nobody's draft.
 	Sample bool
+	store.Noted
 }
 
 // Answer says what became of a submission.
@@ -73,7 +74,7 @@ func (q *Queue) Submit(ctx context.Context, s Submission) (r Receipt, err error)
 			return err
 		}
 		if !s.Sample {
-			draft := store.NewDraft{Exercise: s.Exercise, Base: s.Base, Files: s.Files}
+			draft := store.NewDraft{Exercise: s.Exercise, Base: s.Base, Files: s.Files, Noted: s.Noted}
 			if _, err := store.SaveDraftTx(ctx, queries, s.Browser, browser, draft, now); err != nil {
 				return err
 			}

@@ -40,6 +40,8 @@ type DraftInfo struct {
 	Size    int64 // bytes
 	SavedAt time.Time
 	Auto    bool // it was saved by itself while somebody typed
+	// ByEditor says that the editor of a sitting sent it, which notes pastes.
+	ByEditor bool
 }
 
 // NewDraft is a text to be saved. Base is the version that its author started
@@ -49,6 +51,7 @@ type NewDraft struct {
 	Base     int64
 	Files    []File
 	Auto     bool // the editor saves by itself
+	Noted
 }
 
 // ConflictError says that another tab saved a version that the author of the
@@ -87,6 +90,9 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	case err != nil:
 		return 0, err
 	case SourceHash(newest.Files) == SourceHash(d.Files):
+		if err := addPastes(ctx, q, id, d, newest.Version); err != nil {
+			return 0, err
+		}
 		return newest.Version, keep(ctx, q, id, d, newest.Version)
 	case newest.Version > d.Base:
 		return 0, &ConflictError{Newest: newest}
@@ -98,7 +104,7 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	version = newest.Version + 1
 	if err := q.AddDraft(ctx, db.AddDraftParams{
 		BrowserID: id, Exercise: d.Exercise, Version: version,
-		Files: files, Size: size(d.Files), CreatedAt: now.UnixMilli(), Auto: d.Auto,
+		Files: files, Size: size(d.Files), CreatedAt: now.UnixMilli(), Auto: d.Auto, ByEditor: d.ByEditor,
 	}); err != nil {
 		return 0, fmt.Errorf("save draft: %w", err)
 	}
@@ -109,7 +115,7 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	if _, err := q.ThinDrafts(ctx, thin); err != nil {
 		return 0, fmt.Errorf("thin drafts: %w", err)
 	}
-	return version, nil
+	return version, addPastes(ctx, q, id, d, version)
 }
 
 // thinSitting keeps what a sitting has written within its bounds.
@@ -173,7 +179,7 @@ func (s *Store) Drafts(ctx context.Context, b Browser, exercise string, limit in
 	}
 	list := make([]DraftInfo, 0, len(rows))
 	for _, r := range rows {
-		list = append(list, DraftInfo{Version: r.Version, Size: r.Size, SavedAt: time.UnixMilli(r.CreatedAt), Auto: r.Auto})
+		list = append(list, DraftInfo{Version: r.Version, Size: r.Size, SavedAt: time.UnixMilli(r.CreatedAt), Auto: r.Auto, ByEditor: r.ByEditor})
 	}
 	return list, nil
 }

@@ -110,6 +110,10 @@ func FieldOf(file string) string { return "file." + file }
 // BaseField is the name of the form field with FormModel.Base.
 const BaseField = "base"
 
+// PastesField is the name of the form field with the marks of pastes. Only the editor
+// of a sitting sends it.
+const PastesField = "pastes"
+
 // shown is the file that is shown at first: one with something to see.
 func (m FormModel) shown() int {
 	for i, f := range m.Files {

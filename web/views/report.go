@@ -17,12 +17,26 @@ type EventsOf []ReportEvent
 type ReportEvent struct {
 	Ref     HistoryRef
 	At      time.Time
-	Version int64           // of a draft; 0: it is a submission
-	Auto    bool            // the editor saved the draft by itself
-	Size    int64           // of the draft, in bytes
-	Outcome verdict.Outcome // of a submission; "": not graded yet
-	ID      string          // of a submission
-	Waited  time.Duration   // of a submission, for a worker
+	Version int64 // of a draft; 0: it is a submission
+	Auto    bool  // the editor saved the draft by itself
+	Size    int64 // of the draft, in bytes
+	// ByEditor says that the draft came from the editor, which notes pastes.
+	ByEditor bool
+	Pastes   []Paste         // into this draft
+	Outcome  verdict.Outcome // of a submission; "": not graded yet
+	ID       string          // of a submission
+	Waited   time.Duration   // of a submission, for a worker
+}
+
+// Paste is a mark of the editor: text was pasted.
+type Paste struct {
+	File     string
+	From, To int  // lines of the draft
+	Lines    int  // as it was pasted
+	Size     int  // the same in characters
+	Moved    bool // within the exercise
+	At       time.Time
+	Step     int // of the draft, from 1; 0: it was thinned out
 }
 
 // DraftEvent is the reference of a version of a draft.
@@ -34,6 +48,16 @@ func SubmissionEvent(publicID string) HistoryRef { return submissionRef(publicID
 // Runs are the submissions among the events.
 func (e EventsOf) Runs() EventsOf {
 	return slices.DeleteFunc(slices.Clone(e), func(v ReportEvent) bool { return v.Version != 0 })
+}
+
+// Unnoted counts the drafts in which no paste could be noted.
+func (e EventsOf) Unnoted() (n int) {
+	for _, v := range e {
+		if v.Version != 0 && !v.ByEditor {
+			n++
+		}
+	}
+	return n
 }
 
 // PlaybackURL is one step of what was written for an exercise, from 1; 0 is the last.
@@ -50,6 +74,7 @@ type ExerciseReport struct {
 	ExerciseChoice
 	Outcome ExerciseOutcome
 	Events  EventsOf
+	Pastes  []Paste
 	Rubric  []RubricLine
 	Note    string
 }
@@ -73,6 +98,7 @@ type CandidateModel struct {
 	Whole     string // what that is called
 	Notice    string
 	Problem   fieldProblem
+	Marked    bool // there are marks of pastes
 	// Axis is from when to when the pictures go.
 	From, To time.Time
 }
@@ -89,6 +115,7 @@ func NewCandidate(m CandidateModel, notice string, problem FormProblem) (Candida
 	}
 	m.From, m.To = m.Line.StartedAt, m.Line.EndedAt
 	for _, e := range m.Exercises {
+		m.Marked = m.Marked || len(e.Pastes) > 0
 		if n := len(e.Events); n > 0 && e.Events[n-1].At.After(m.To) {
 			m.To = e.Events[n-1].At
 		}
@@ -103,6 +130,24 @@ func (m CandidateModel) axisX(at time.Time) string {
 		return "10"
 	}
 	return strconv.FormatFloat(10+980*float64(max(0, at.Sub(m.From)))/float64(whole), 'f', 1, 64)
+}
+
+// pastePoints is a triangle above the axis that points at a time.
+func (m CandidateModel) pastePoints(at time.Time) string {
+	x, err := strconv.ParseFloat(m.axisX(at), 64)
+	if err != nil {
+		panic("views: place on an axis: " + err.Error()) // we wrote it
+	}
+	left, right := strconv.FormatFloat(x-6, 'f', 1, 64), strconv.FormatFloat(x+6, 'f', 1, 64)
+	return left + ",1 " + right + ",1 " + m.axisX(at) + ",11"
+}
+
+// pasteWord names the words for a mark.
+func pasteWord(p Paste) string {
+	if p.Moved {
+		return "paste.moved"
+	}
+	return "paste.pasted"
 }
 
 // After is how long after the start something happened, as minutes and seconds.
@@ -149,6 +194,9 @@ func NewPlayback(m PlaybackModel) (PlaybackModel, error) {
 		return m, t.err
 	}
 	m.Source = NewSource(m.Files)
+	for _, p := range m.Events[m.Step-1].Pastes {
+		m.Source.markPasted(p)
+	}
 	for i, f := range m.Files {
 		d := diffOf(f.Name, m.Old[i].Content, f.Content)
 		caption := t.say("history.unchanged", "Name", f.Name)
@@ -178,6 +226,9 @@ func (m PlaybackModel) stepText(e ReportEvent) (string, error) {
 	t := text{words: m.Words}
 	return t.stepText(e, m.From), t.err
 }
+
+// After is how long after the start something happened.
+func (m PlaybackModel) After(at time.Time) string { return clockFace(at.Sub(m.From)) }
 
 // whole stands for the sitting as a whole where the form has an exercise.
 func (m CandidateModel) whole() ExerciseReport {

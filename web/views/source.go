@@ -21,6 +21,8 @@ type SourceLine struct {
 	ID   string // of the element on the page
 	Text string
 	Hit  bool
+	// Pasted marks one that was pasted or moved.
+	Pasted bool
 }
 
 // SourceLink leads to a line of the source. Without a place it is empty.
@@ -63,6 +65,16 @@ func (s Source) Link(file string, line int) SourceLink {
 func (s Source) mark(file string, line int) {
 	if l := s.line(file, line); l != nil {
 		l.Hit = true
+	}
+}
+
+func (s Source) markPasted(p Paste) {
+	for line := p.From; line <= p.To; line++ {
+		l := s.line(p.File, line)
+		if l == nil {
+			return // hands that are not ours may have written the mark
+		}
+		l.Pasted = true
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 const addDraft = `-- name: AddDraft :exec
-INSERT INTO drafts (browser_id, exercise, version, files, size, created_at, auto)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO drafts (browser_id, exercise, version, files, size, created_at, auto, by_editor)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type AddDraftParams struct {
@@ -22,6 +22,7 @@ type AddDraftParams struct {
 	Size      int64
 	CreatedAt int64
 	Auto      bool
+	ByEditor  bool
 }
 
 func (q *Queries) AddDraft(ctx context.Context, arg AddDraftParams) error {
@@ -33,12 +34,13 @@ func (q *Queries) AddDraft(ctx context.Context, arg AddDraftParams) error {
 		arg.Size,
 		arg.CreatedAt,
 		arg.Auto,
+		arg.ByEditor,
 	)
 	return err
 }
 
 const getDraft = `-- name: GetDraft :one
-SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at, d.auto, d.by_editor FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = $1 AND d.exercise = $2 AND d.version = $3
 `
 
@@ -59,6 +61,7 @@ func (q *Queries) GetDraft(ctx context.Context, arg GetDraftParams) (Draft, erro
 		&i.Size,
 		&i.CreatedAt,
 		&i.Auto,
+		&i.ByEditor,
 	)
 	return i, err
 }
@@ -80,7 +83,7 @@ func (q *Queries) KeepDraft(ctx context.Context, arg KeepDraftParams) error {
 }
 
 const listDrafts = `-- name: ListDrafts :many
-SELECT d.version, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.version, d.size, d.created_at, d.auto, d.by_editor FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = $1 AND d.exercise = $2
 ORDER BY d.version DESC LIMIT $3
 `
@@ -96,6 +99,7 @@ type ListDraftsRow struct {
 	Size      int64
 	CreatedAt int64
 	Auto      bool
+	ByEditor  bool
 }
 
 func (q *Queries) ListDrafts(ctx context.Context, arg ListDraftsParams) ([]ListDraftsRow, error) {
@@ -112,6 +116,7 @@ func (q *Queries) ListDrafts(ctx context.Context, arg ListDraftsParams) ([]ListD
 			&i.Size,
 			&i.CreatedAt,
 			&i.Auto,
+			&i.ByEditor,
 		); err != nil {
 			return nil, err
 		}
@@ -127,7 +132,7 @@ func (q *Queries) ListDrafts(ctx context.Context, arg ListDraftsParams) ([]ListD
 }
 
 const newestDraft = `-- name: NewestDraft :one
-SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.browser_id, d.exercise, d.version, d.files, d.size, d.created_at, d.auto, d.by_editor FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = $1 AND d.exercise = $2
 ORDER BY d.version DESC LIMIT 1
 `
@@ -148,6 +153,7 @@ func (q *Queries) NewestDraft(ctx context.Context, arg NewestDraftParams) (Draft
 		&i.Size,
 		&i.CreatedAt,
 		&i.Auto,
+		&i.ByEditor,
 	)
 	return i, err
 }

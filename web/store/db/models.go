@@ -109,6 +109,7 @@ type Draft struct {
 	Size      int64
 	CreatedAt int64
 	Auto      bool
+	ByEditor  bool
 }
 
 type Identity struct {
@@ -148,6 +149,20 @@ type OwnAnswer struct {
 	Question  string
 	Answer    string
 	SavedAt   int64
+}
+
+type Paste struct {
+	BrowserID int64
+	Exercise  string
+	Mark      string
+	Version   int64
+	File      string
+	FromLine  int64
+	ToLine    int64
+	Lines     int64
+	Size      int64
+	Moved     bool
+	PastedAt  int64
 }
 
 type Person struct {

@@ -1,6 +1,6 @@
 -- name: AddDraft :exec
-INSERT INTO drafts (browser_id, exercise, version, files, size, created_at, auto)
-VALUES (@browser_id, @exercise, @version, @files, @size, @created_at, @auto);
+INSERT INTO drafts (browser_id, exercise, version, files, size, created_at, auto, by_editor)
+VALUES (@browser_id, @exercise, @version, @files, @size, @created_at, @auto, @by_editor);
 
 -- name: KeepDraft :exec
 -- KeepDraft makes a version that was saved by itself one that a person wants.
@@ -16,7 +16,7 @@ SELECT d.* FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = @token_hash AND d.exercise = @exercise AND d.version = @version;
 
 -- name: ListDrafts :many
-SELECT d.version, d.size, d.created_at, d.auto FROM drafts d JOIN browsers b ON b.id = d.browser_id
+SELECT d.version, d.size, d.created_at, d.auto, d.by_editor FROM drafts d JOIN browsers b ON b.id = d.browser_id
 WHERE b.token_hash = @token_hash AND d.exercise = @exercise
 ORDER BY d.version DESC LIMIT @max_rows;
 
