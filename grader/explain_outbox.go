@@ -7,6 +7,7 @@ import (
 
 	"redeliver/grader/schedule"
 	"redeliver/grader/trace"
+	"redeliver/grader/verdict"
 )
 
 // readSend reads a record that is produced; see produceEffect.text.
@@ -112,6 +113,17 @@ func (e *evidence) crashAfter(a *act) string {
 	return ""
 }
 
+// diedUnheard says whether the caller did not hear of a call that had succeeded, and the
+// process that had made it died after that.
+func (e *evidence) diedUnheard(a *act) bool {
+	unheard := slices.IndexFunc(e.effects, func(eff done) bool {
+		return eff.label == callerHears && eff.fault == schedule.Fail && eff.instance == a.lane && eff.step > a.step
+	})
+	return unheard >= 0 && slices.ContainsFunc(e.steps, func(s verdict.Step) bool {
+		return s.Event == trace.Crash && s.Lane == a.lane && s.Step > e.effects[unheard].step
+	})
+}
+
 // sendRefused: the broker did not take the record, and the event counted as sent.
 func sendRefused(e *evidence) *story {
 	refused := firstOf(e.sends(), func(a *act) bool { return a.failed && !a.lost })
@@ -188,7 +200,13 @@ func eventIDsDiffer(e *evidence) *story {
 		return s
 	}
 	why := "The record was sent twice."
-	if crash := e.crashAfter(first); crash != "" {
+	made := "the id is made for each sending"
+	if e.diedUnheard(first) {
+		// Two faults: the lost answer is why the event was asked for once more, and the
+		// death is why the second call did not find the id of the first.
+		why = "The answer did not reach the caller, who called again; but then the process died, and what it had kept in memory was gone, so a new process sent it again."
+		made = "the first id lived no longer than its process"
+	} else if crash := e.crashAfter(first); crash != "" {
 		why = crash + ", so it was sent again."
 	} else if cause := causeOf(e.result); cause != "" {
 		why = capital(cause) + ", so it was sent again."
@@ -200,7 +218,7 @@ func eventIDsDiffer(e *evidence) *story {
 		why = fmt.Sprintf("%s and %s both sent it.", first.lane, second.lane)
 	}
 	s.short = fmt.Sprintf("%s, with another event id", lower(strings.TrimSuffix(why, ".")))
-	s.text = sentences(why, fmt.Sprintf("The first record has the event id %s, the second %s: the id is made for each sending.", one, two),
+	s.text = sentences(why, fmt.Sprintf("The first record has the event id %s, the second %s: %s.", one, two, made),
 		"A consumer that looks at the ids takes them for two events.")
 	return s
 }

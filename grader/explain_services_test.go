@@ -45,6 +45,13 @@ func (s *script) to(system, lane string, line int, text string, rows ...string) 
 	return s
 }
 
+// unheard is an answer that does not reach the caller.
+func (s *script) unheard(lane string) *script {
+	s.step(lane, trace.Fault, "The answer does not reach the caller, who calls again.")
+	s.r.effects = append(s.r.effects, done{label: callerHears, event: trace.Return, instance: lane, step: s.rec.Last().Step, offset: true, fault: schedule.Fail})
+	return s
+}
+
 const (
 	inOut   = "Produces to out: key p-1, event-id "
 	keySet  = "SET done:p-1 1 ex 600 → OK"
@@ -226,6 +233,21 @@ func TestExplainServices(t *testing.T) {
 			"event ids differ",
 			"The process died after the produce to out (handler.go:33) and before UPDATE outbox (handler.go:36), so it was sent again. " +
 				"The first record has the event id u-1, the second u-2: the id is made for each sending. A consumer that looks at the ids takes them for two events.",
+		},
+		{
+			"IDGoneWithTheProcess",
+			failure{kind: verdict.Duplicate, invariant: "one id", object: "p-1"},
+			newScript(t, "all fail@3 crash@4").entry(producerEntry).
+				deliver("A", "e1", verdict.NoOffset, 1, "returned nil; the caller did not hear of it").
+				to(trace.Send, "A", 33, inOut+"u-1, {} → 0/0").
+				unheard("A").
+				deliver("A", "e1", verdict.NoOffset, 2, "crashed before SELECT FROM orders (handler.go:20)").
+				step("A", trace.Crash, "A dies before its first call, SELECT FROM orders (handler.go:20).").
+				deliver("A2", "e1", verdict.NoOffset, 3, "returned nil").
+				to(trace.Send, "A2", 33, inOut+"u-2, {} → 0/1").result(),
+			"event ids differ",
+			"The answer did not reach the caller, who called again; but then the process died, and what it had kept in memory was gone, so a new process sent it again. " +
+				"The first record has the event id u-1, the second u-2: the first id lived no longer than its process. A consumer that looks at the ids takes them for two events.",
 		},
 		{
 			"QueueInMemory", lost, newScript(t, "one crash@2").entry("relay").
