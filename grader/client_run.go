@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"redeliver/grader/cluster"
@@ -55,6 +56,7 @@ type clientRun struct {
 type waiting struct {
 	call  *cluster.Call
 	eff   int // its place among the effects; -1: it has none, or not yet
+	began int // how many effects there were when it began
 	fault *cluster.Fault
 }
 
@@ -164,7 +166,6 @@ func (c *clientRun) consume(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			c.idle = 0
 			continue
 		}
 		l := c.pick()
@@ -264,7 +265,7 @@ func (c *clientRun) act(ctx context.Context, l *lane) error {
 		return err
 	}
 	e, err := readEffect(*l.proc.pending)
-	if err == nil && counts(e) {
+	if err == nil && (counts(e) || c.hasCalledBack(l, e)) {
 		if happened, err := c.deviate(ctx, l); err != nil || happened {
 			return err
 		}
@@ -281,12 +282,32 @@ func (c *clientRun) act(ctx context.Context, l *lane) error {
 	return err
 }
 
+// hasCalledBack says whether a process goes back to a poll in which a callback of a
+// rebalance has made calls that count. Whatever the poll will return then has another
+// number than when it began, and the schedule's faults before it are due now.
+func (c *clientRun) hasCalledBack(l *lane, e effect) bool {
+	k, ok := e.(kafkaEffect)
+	if !ok || k.req.Call != abi.Resume {
+		return false
+	}
+	i := slices.IndexFunc(c.asleep[l], func(w *waiting) bool { return w.call.Ticket == k.req.Ticket })
+	return i >= 0 && c.asleep[l][i].call.Request.Call == abi.PollRecords && c.calledMeanwhile(l, c.asleep[l][i])
+}
+
+// calledMeanwhile says whether the process has made calls that count since it began
+// another one: in a callback, as it had nothing else to do.
+func (c *clientRun) calledMeanwhile(l *lane, w *waiting) bool {
+	return slices.ContainsFunc(c.out.effects[w.began:], func(eff done) bool { return eff.instance == l.proc.name })
+}
+
 // nextCall lets the caller of the entry producer call again. Another process that
 // stands still with a lock goes on first: in production it would have finished.
 func (c *clientRun) nextCall(ctx context.Context, l *lane) error {
 	if c.locked[l] > 0 {
 		delete(c.locked, l)
-		c.resume()
+		if c.resume() {
+			return nil
+		}
 	}
 	c.active = l
 	return c.poll(ctx, l)
@@ -304,14 +325,15 @@ func (c *clientRun) countRefusal(l *lane) {
 // one that returns the error would see.
 const mostRefusals = 2 * maxAttempts
 
-// onlyWaits says whether a guest was woken and has nothing to do but to wait on.
+// onlyWaits says whether a guest has nothing to do but to wait: it was woken, or polls.
+// One that polls with a time-out again and again waits as one does that polls once.
 func (c *clientRun) onlyWaits(l *lane) bool {
 	if l.state != atEffect {
 		return false
 	}
 	e, err := readEffect(*l.proc.pending)
 	k, ok := e.(kafkaEffect)
-	return err == nil && ok && k.req.Call == abi.Resume
+	return err == nil && ok && (k.req.Call == abi.Resume || k.req.Call == abi.PollRecords)
 }
 
 // deviate does what the schedule has before the next effect, of instance l.

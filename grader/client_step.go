@@ -25,7 +25,7 @@ func (c *clientRun) call(l *lane, e kafkaEffect) {
 		c.calls[l] = &waiting{eff: -1, call: cluster.Answered(e.req, c.failedPoll())}
 		return
 	}
-	w := &waiting{eff: -1}
+	w := &waiting{eff: -1, began: len(c.out.effects)}
 	if counts(e) && e.req.Call != abi.PollRecords {
 		fail := e.fails() && c.take(schedule.Fail)
 		lose := e.durable() && !fail && c.take(schedule.Lose)
@@ -59,7 +59,7 @@ func (c *clientRun) call(l *lane, e kafkaEffect) {
 	}
 	if w.call = call; e.req.Call == abi.Resume {
 		if old := c.resumed(l, call); old != nil {
-			w.eff, w.fault = old.eff, old.fault
+			w.eff, w.began, w.fault = old.eff, old.began, old.fault
 		}
 	}
 	c.note(p)
@@ -85,6 +85,7 @@ func (c *clientRun) goOn(ctx context.Context) (happened bool, err error) {
 			return true, c.finish(ctx, l, w)
 		}
 		if client, cb := c.kafka[l].Callback(); cb != nil {
+			c.idle = 0
 			c.keepTime()
 			return true, c.reply(ctx, l, w, abi.KafkaReply{
 				State: abi.KafkaCallback, Ticket: w.call.Ticket, Client: client, Kind: cb.Kind, Offsets: cb.Partitions,
@@ -122,11 +123,21 @@ func (c *clientRun) finish(ctx context.Context, l *lane, w *waiting) error {
 	c.kafka[l].Forget(w.call)
 	hit := w.fault != nil && w.fault.Hit()
 	if w.call.Request.Call == abi.PollRecords {
-		c.polled(l, w.call.Request, m)
+		c.polled(l, w, m)
 	} else if w.eff >= 0 {
 		c.answered(l, w, m, hit)
 	}
+	if !isEmptyPoll(w.call.Request, m) {
+		c.idle = 0
+	}
 	return c.reply(ctx, l, w, m)
+}
+
+// isEmptyPoll says whether nothing was there to be polled until the time was up.
+func isEmptyPoll(req abi.KafkaRequest, m abi.KafkaReply) bool {
+	return req.Call == abi.PollRecords && !slices.ContainsFunc(m.Fetched, func(f abi.KafkaFetch) bool {
+		return len(f.Records) > 0 || f.Err.Kind != abi.NoError && f.Err.Kind != abi.DeadlineExceeded
+	})
 }
 
 // answered completes the step of a call.
@@ -181,9 +192,10 @@ func (c *clientRun) isPassed(d *delivery) bool {
 }
 
 // polled tells of the records that a poll returned. A poll without any is no effect.
-func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
-	at := req.At
-	var told []string // a client keeps the errors until a poll returns them
+func (c *clientRun) polled(l *lane, w *waiting, m abi.KafkaReply) {
+	at := w.call.Request.At
+	begun := c.calledMeanwhile(l, w) // so it was at the broker when its fault was due
+	var told []string                // a client keeps the errors until a poll returns them
 	for _, f := range m.Fetched {
 		text := "The poll returns an error: " + sentence(errorText(f.Err))
 		if f.Err.Kind != abi.NoError && !slices.Contains(told, text) {
@@ -203,7 +215,7 @@ func (c *clientRun) polled(l *lane, req abi.KafkaRequest, m abi.KafkaReply) {
 	}
 	l.current.attempt = attempt
 	text := fmt.Sprintf("%s polls: %s.", l.proc.name, strings.Join(names, "; "))
-	eff := done{label: pollNoun + place(at), event: trace.Deliver, instance: l.proc.name, attempt: attempt, Step: c.stepOf(l)}
+	eff := done{label: pollNoun + place(at), event: trace.Deliver, instance: l.proc.name, attempt: attempt, sure: begun, Step: c.stepOf(l)}
 	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Deliver, Text: text, File: at.File, Line: at.Line})
 	eff.step = c.rec.Last().Step
 	l.current.step = eff.step

@@ -87,6 +87,7 @@ func (c *clientRun) wait(ctx context.Context) (more bool, err error) {
 		passed += step
 		c.rest()
 		if c.somethingHappened() {
+			c.idle += passed
 			c.keepTime()
 			return true, nil
 		}

@@ -138,20 +138,53 @@ func TestClientsAreStopped(t *testing.T) {
 	}
 }
 
-// A grading of one program gives one trace, whatever the machine does meanwhile.
-func TestClientsRepeat(t *testing.T) {
+// What other programs do while a poll with a time-out waits, and what one may count on
+// afterwards, holds in the sandbox, too.
+func TestTimedPolls(t *testing.T) {
 	t.Parallel()
-	e := clientsPack(t).Exercises[1]
-	for _, s := range []exercises.Sample{e.Solutions[0], e.Wrong[0]} {
-		want := ""
-		for i := range *gradings / 5 {
-			v := grade(t, newGrader(t, 1+i%2), grader.Request{Exercise: e, Files: s.Files})
-			if want == "" {
-				want = v.TraceHash
-			}
-			if v.TraceHash != want || v.Outcome == verdict.Inconclusive {
-				t.Fatalf("%s, grading %d: %s %s, %s", s.Name, i, v.Outcome, v.Summary, v.TraceHash)
-			}
-		}
+	for _, name := range []string{
+		"commit-order/right/polls-with-a-time-out", // its context has ended; an instance that stands still goes on meanwhile
+		"commit-order/right/paused-while-at-work",  // other goroutines run
+	} {
+		gradesRight(t, name)
 	}
+}
+
+// A callback of a rebalance may use the database.
+func TestCallsInCallbacks(t *testing.T) {
+	t.Parallel()
+	gradesRight(t, "zombie/right/fencing-token")
+}
+
+// A process that stands still with a lock goes on before the caller has lost patience.
+func TestPublisherStandsStillWithALock(t *testing.T) {
+	t.Parallel()
+	gradesRight(t, "stable-event-id/right/kept-in-a-transaction")
+}
+
+// A mark that a whole batch may have left is told without a delivery at hand.
+func TestMarkOfABatchIsExplained(t *testing.T) {
+	t.Parallel()
+	h := powerProgram(t, "commit-order/wrong/position-first")
+	h.judge(t, gradeOnce(t, newGrader(t, 1), h.exercise, h.files))
+}
+
+func gradesRight(t *testing.T, name string) {
+	t.Helper()
+	h := powerProgram(t, name)
+	v := gradeOnce(t, newGrader(t, 1), h.exercise, h.files)
+	if v.Outcome != verdict.Passed {
+		t.Errorf("%s: %s: %s\n%s", name, v.Outcome, v.Summary, shortStory(v))
+	}
+}
+
+// powerProgram is a program of the power set.
+func powerProgram(t *testing.T, name string) powerHandler {
+	t.Helper()
+	all := powerHandlers(t)
+	i := slices.IndexFunc(all, func(h powerHandler) bool { return h.name == name })
+	if i < 0 {
+		t.Fatalf("there is no program %s", name)
+	}
+	return all[i]
 }

@@ -170,19 +170,19 @@ func takenForDone(e *evidence) *story {
 // skipped tells who had left the mark that delivery d found.
 func (e *evidence) skipped(d *delivery, found *act) *story {
 	var mark *act
-	for _, o := range e.deliveries {
-		if o == d || o.eventID != d.eventID {
+	var o *delivery // the one that left it; of a batch, the call alone need not tell which
+	for _, other := range e.deliveries {
+		if other == d || other.eventID != d.eventID {
 			continue
 		}
-		if w := writes(e.keptIn(o), found.table); w != nil && w.kept < found.step {
-			mark = w
+		if w := writes(e.keptIn(other), found.table); w != nil && w.kept < found.step {
+			mark, o = w, other
 		}
 	}
 	s := &story{name: "marker first", key: keyOf(found)}
 	if mark == nil {
 		return e.mistaken(d, found)
 	}
-	o := mark.delivery
 	if e.takenBack(o) != nil {
 		return nil
 	}

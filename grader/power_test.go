@@ -31,10 +31,12 @@ import (
 )
 
 // whole makes TestPower grade the whole set, about ten minutes on two
-// processors, instead of a sample.
+// processors, instead of a sample. The programs that make their Kafka clients are
+// sampled apart, so that the sample has some of each of their exercises.
 var whole = flag.Bool("whole", false, "grade the whole set of right and wrong handlers")
 
-// powerSample is how many handlers of each side a sample has.
+// powerSample is how many handlers of each side a sample has, and how many programs
+// that make their Kafka clients themselves.
 const powerSample = 10
 
 // powerHandler is one file of testdata/power: a handler that is right or wrong, and
@@ -118,13 +120,18 @@ func (h powerHandler) check(t *testing.T) {
 	}
 }
 
-// sample takes powerSample right and wrong handlers, spread evenly.
+// sample takes powerSample right and wrong handlers, spread evenly, and as many of the
+// programs that make their clients, so that each of their exercises is among them.
 func sample(all []powerHandler) []powerHandler {
 	var kept []powerHandler
-	for _, right := range []bool{true, false} {
-		side := slices.DeleteFunc(slices.Clone(all), func(h powerHandler) bool { return h.right != right })
-		for i := range min(powerSample, len(side)) {
-			kept = append(kept, side[i*len(side)/powerSample])
+	for _, clients := range []bool{false, true} {
+		for _, right := range []bool{true, false} {
+			side := slices.DeleteFunc(slices.Clone(all), func(h powerHandler) bool {
+				return h.right != right || h.exercise.MakesClients() != clients
+			})
+			for i := range min(powerSample, len(side)) {
+				kept = append(kept, side[i*len(side)/powerSample])
+			}
 		}
 	}
 	return kept
@@ -337,12 +344,15 @@ func (m *powerMatrix) writeTotals(b *strings.Builder) {
 // many copies.
 func TestPowerSetIsDiverse(t *testing.T) {
 	t.Parallel()
-	number := map[bool]int{}
+	number, clients := map[bool]int{}, map[bool]int{}
 	classes := map[bool]map[string]bool{true: {}, false: {}}
 	mutants := 0
 	sources := map[string]string{}
 	for _, h := range powerHandlers(t) {
 		number[h.right]++
+		if h.exercise.MakesClients() && h.survivor() == "" {
+			clients[h.right]++
+		}
 		classes[h.right][h.keys["class"]] = true
 		if h.keys["mutant of"] != "" {
 			mutants++
@@ -355,6 +365,9 @@ func TestPowerSetIsDiverse(t *testing.T) {
 	}
 	if number[true] < 60 || number[false] < 60 || mutants < 20 {
 		t.Errorf("%d right handlers and %d wrong ones, %d of them mutants; want 60, 60, 20", number[true], number[false], mutants)
+	}
+	if clients[true] < 20 || clients[false] < 30 {
+		t.Errorf("%d right programs and %d wrong ones make their Kafka clients; want 20 and 30", clients[true], clients[false])
 	}
 	if len(classes[true]) < 10 || len(classes[false]) < 20 {
 		t.Errorf("%d classes of right handlers and %d of wrong ones; want 10 and 20", len(classes[true]), len(classes[false]))

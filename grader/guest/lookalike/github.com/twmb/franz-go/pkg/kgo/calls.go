@@ -5,6 +5,7 @@ package kgo
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -68,6 +69,9 @@ func (cl *Client) call(ctx context.Context, m abi.KafkaRequest) abi.KafkaReply {
 		}
 		switch reply.State {
 		case abi.KafkaDone:
+			if timedOut(reply) && ctx.Done() != nil && host.Ended(ctx) != nil {
+				<-ctx.Done() // its timer goes off only when nothing else runs in this process
+			}
 			return reply
 		case abi.KafkaCallback:
 			called(reply)
@@ -76,6 +80,14 @@ func (cl *Client) call(ctx context.Context, m abi.KafkaRequest) abi.KafkaReply {
 		}
 		m = abi.KafkaRequest{At: m.At, Client: cl.id, Call: abi.Resume, Ticket: reply.Ticket, Commit: ctx.Err() != nil}
 	}
+}
+
+// timedOut says whether a call has ended because the deadline of a context has passed.
+// Whoever made it may count on the context having ended, and on other goroutines having
+// had that time.
+func timedOut(reply abi.KafkaReply) bool {
+	late := func(e abi.Error) bool { return e.Kind == abi.DeadlineExceeded || e.Name == "context.DeadlineExceeded" }
+	return late(reply.Err) || slices.ContainsFunc(reply.Fetched, func(f abi.KafkaFetch) bool { return late(f.Err) })
 }
 
 // called runs the callback that a reply asks for and says that it has returned.
