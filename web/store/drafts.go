@@ -108,6 +108,9 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	}); err != nil {
 		return 0, fmt.Errorf("save draft: %w", err)
 	}
+	if err := addPastes(ctx, q, id, d, version); err != nil {
+		return 0, err
+	}
 	if b.IsSitting() {
 		return version, thinSitting(ctx, q, id, now)
 	}
@@ -115,7 +118,7 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 	if _, err := q.ThinDrafts(ctx, thin); err != nil {
 		return 0, fmt.Errorf("thin drafts: %w", err)
 	}
-	return version, addPastes(ctx, q, id, d, version)
+	return version, nil
 }
 
 // thinSitting keeps what a sitting has written within its bounds.
