@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -76,17 +77,36 @@ func network(address string) string {
 	return prefix.String()
 }
 
-// limitPosts counts forms by the address from the server's IPExtractor, which a
+// crowd is how many people may sit behind one address: so many times of what one may
+// do is what the address may.
+const crowd = 20
+
+// limitPosts counts forms by who sends them, if that is a sitting or somebody who is
+// signed in: a lecture hall has one address. Everybody else can be a new browser with
+// each form, and is counted by the address from the server's IPExtractor, which a
 // client cannot forge.
 func (s *Server) limitPosts(perMinute int) echo.MiddlewareFunc {
-	l := newLimiter(perMinute, time.Minute, s.cfg.Now)
+	one := newLimiter(perMinute, time.Minute, s.cfg.Now)
+	all := newLimiter(crowd*perMinute, time.Minute, s.cfg.Now)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			if !l.allow(c.RealIP()) {
+			who, known := s.senderOf(c)
+			if !one.allow(who) || known && !all.allow(c.RealIP()) {
 				retryAfter(c, 60)
 				return echo.NewHTTPError(http.StatusTooManyRequests)
 			}
 			return next(c)
 		}
 	}
+}
+
+// senderOf names who sends a form, and whether that is more than an address.
+func (s *Server) senderOf(c echo.Context) (name string, known bool) {
+	if sit, ok := sittingOf(c); ok && !sit.report {
+		return fmt.Sprint("sitting ", sit.candidate.ID), true
+	}
+	if p, ok := s.person(c); ok {
+		return fmt.Sprint("person ", p.ID), true
+	}
+	return c.RealIP(), false
 }

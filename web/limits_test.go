@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"redeliver/web/jobs"
+	"redeliver/web/store"
+	"redeliver/web/views"
 	"redeliver/web/views/htmlcheck"
 )
 
@@ -201,6 +204,61 @@ func TestRates(t *testing.T) {
 		if a := known.post(t, exercisePage+"/drafts", form(1, "y")); a.status != 303 {
 			t.Errorf("a browser that has written before: status %d", a.status)
 		}
+	})
+
+	// One address is a lecture hall: each sitting has what is allowed to one.
+	t.Run("EachSittingForItself", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{DraftsPerMinute: 2, Now: frozen}, testCatalog())
+		a := newAssignment(t, b, newOwner(t, b), store.Assignment{})
+		save := func(token string, base int) int {
+			return b.visitor(t).post(t, "/en/a/"+token+"/exercises/core/charge-once/drafts", form(base, fmt.Sprint(base))).status
+		}
+		came := 0
+		for range crowd {
+			token, c := newCandidate(t, b, store.Actor{Person: store.Person{ID: 1}}, a)
+			if err := b.st.StartSitting(t.Context(), c, "", frozen()); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []int{303, 303, http.StatusTooManyRequests} {
+				if status := save(token, i); status != want {
+					t.Fatalf("sitting %d, draft %d: status %d", c.ID, i, status)
+				}
+			}
+			came += 2
+		}
+		token, c := newCandidate(t, b, store.Actor{Person: store.Person{ID: 1}}, a)
+		if err := b.st.StartSitting(t.Context(), c, "", frozen()); err != nil {
+			t.Fatal(err)
+		}
+		if status := save(token, 0); came != crowd*2 || status != http.StatusTooManyRequests {
+			t.Errorf("after %d drafts from the address: status %d", came, status)
+		}
+		if code := post(b, "10.0.0.9:1", ""); code != http.StatusSeeOther { // who practises is counted apart
+			t.Errorf("status %d", code)
+		}
+	})
+
+	t.Run("PlacesOfAnOpenLink", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, Config{PlacesPerHour: 2, Now: frozen}, testCatalog())
+		by := newOwner(t, b)
+		a := newAssignment(t, b, by, store.Assignment{})
+		if err := b.st.SetOpenLink(t.Context(), by, a.ID, store.HashToken("open"), frozen()); err != nil {
+			t.Fatal(err)
+		}
+		come := func(name string) answer {
+			return b.visitor(t).post(t, "/en/a/open", url.Values{views.NameField: {name}})
+		}
+		come("") // takes no place
+		if first, second := come("Grace"), come("Ada"); first.status != 303 || second.status != 303 {
+			t.Fatalf("status %d, %d", first.status, second.status)
+		}
+		third := come("Linus")
+		if third.status != http.StatusTooManyRequests || third.header.Get("Retry-After") == "" {
+			t.Errorf("status %d, header %v", third.status, third.header)
+		}
+		checked(t, third.body, htmlcheck.In("form", htmlcheck.Contains("Many have come from your network")), htmlcheck.In("#name", htmlcheck.Attr("value", "Linus")))
 	})
 
 	t.Run("StreamsAreBounded", func(t *testing.T) {

@@ -147,7 +147,7 @@ func (s *Server) routes(e *echo.Echo) {
 
 	// Candidates: their side of an assignment, for who has the link.
 	get(site, "/a/:token", s.sittingShow)
-	site.POST("/a/:token", s.sittingCome, posts)
+	site.POST("/a/:token", s.sittingCome) // bounded by the places of an address
 	sitting := site.Group("/a/:token", s.inSitting)
 	get(sitting, "/start", s.sittingReturn)
 	get(sitting, "/end", s.sittingReturn)

@@ -84,12 +84,16 @@ type Config struct {
 	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
 	// a private address writes it. Without it the header is ignored.
 	TrustProxy bool
-	// PostsPerMinute bounds the submissions, and the forms about accounts, from one
-	// address; 30.
+	// PostsPerMinute bounds the submissions, and the forms about accounts, of one
+	// sitting, of who is signed in, or else from one address; 30. An address from which
+	// many such come may do 20 times as much.
 	PostsPerMinute int
-	// DraftsPerMinute bounds the drafts from one address, most of which the editor
+	// DraftsPerMinute bounds the drafts likewise, most of which the editor
 	// saves by itself, at most 12 a minute for each person who types; 240.
 	DraftsPerMinute int
+	// PlacesPerHour bounds the places that come from one address by open links; 150,
+	// a lecture hall.
+	PlacesPerHour int
 	// NewBrowsersPerHour bounds the browsers of one address that write for the
 	// first time; 60.
 	NewBrowsersPerHour int
@@ -118,6 +122,7 @@ func (c Config) withDefaults() Config {
 	c.PostsPerMinute = cmp.Or(c.PostsPerMinute, 30)
 	c.DraftsPerMinute = cmp.Or(c.DraftsPerMinute, 240)
 	c.NewBrowsersPerHour = cmp.Or(c.NewBrowsersPerHour, 60)
+	c.PlacesPerHour = cmp.Or(c.PlacesPerHour, 150)
 	c.RunsPerMinute = cmp.Or(c.RunsPerMinute, 20)
 	c.LabClicksPerMinute = cmp.Or(c.LabClicksPerMinute, 240)
 	c.DrawingsPerMinute = cmp.Or(c.DrawingsPerMinute, 30)
@@ -153,6 +158,7 @@ type Server struct {
 	sessions    *scs.SessionManager
 	signIns     *signInLimits
 	newBrowsers *limiter
+	places      *limiter // of open links
 	runs        *limiter
 	labClicks   *limiter
 	rooms       *labs.Rooms
@@ -184,6 +190,7 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		deck: review.NewDeck(bank, c),
 
 		newBrowsers: newLimiter(cfg.NewBrowsersPerHour, time.Hour, cfg.Now),
+		places:      newLimiter(cfg.PlacesPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),
 		drawings:    newLimiter(cfg.DrawingsPerMinute, time.Minute, cfg.Now),

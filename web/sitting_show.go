@@ -80,6 +80,10 @@ func (s *Server) sittingCome(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if !s.places.allow(c.RealIP()) {
+		retryAfter(c, 60)
+		return s.showCome(c, http.StatusTooManyRequests, typed, views.FormProblem{Field: "name", Reason: "crowd"})
+	}
 	token := auth.NewToken()
 	err = s.store.ComeByOpenLink(ctx, hash, store.Invited{Name: name, TokenHash: store.HashToken(token)}, network(c.RealIP()), s.cfg.Now())
 	if errors.Is(err, store.ErrFull) {
