@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -101,6 +102,17 @@ func (b *assignBundle) invite(t *testing.T, assignment string, values url.Values
 		t.Fatalf("no link in %s", a.body)
 	}
 	return link
+}
+
+// pieces is what is written, and how much of it at once at most.
+type pieces struct {
+	*httptest.ResponseRecorder
+	largest int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.largest = max(p.largest, len(b))
+	return p.ResponseRecorder.Write(b)
 }
 
 func assignForm(pairs ...string) url.Values {
@@ -504,6 +516,39 @@ func TestAssign(t *testing.T) {
 			checked(t, who.get(t, path, 404).body, htmlcheck.In("h1", htmlcheck.Text("This exercise is not installed")), htmlcheck.In("main", htmlcheck.Contains("gone/task")))
 		}
 		b.owner.get(t, report+"/candidate.json", 200)
+	})
+
+	// All that a candidate may leave behind does not have to fit into memory.
+	t.Run("ExportIsSentAsItIsRead", func(t *testing.T) {
+		t.Parallel()
+		b := setupAssign(t)
+		a := newAssignment(t, b.testBundle, b.by, store.Assignment{})
+		_, c := newCandidate(t, b.testBundle, b.by, a)
+		text := strings.Repeat("x", 60<<10)
+		const versions = 40
+		for i := range int64(versions) {
+			d := store.NewDraft{Exercise: "core/charge-once", Base: i, Auto: true, Files: []store.File{{Name: "handler.go", Content: fmt.Append([]byte(text), i)}}}
+			if _, err := b.st.SaveDraft(t.Context(), c.Browser, d, b.clock.now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := &pieces{ResponseRecorder: httptest.NewRecorder()}
+		r := httptest.NewRequest("GET", fmt.Sprintf("/en/assign/%d/candidates/%d/candidate.json", a.ID, c.ID), nil)
+		at, err := url.Parse(b.ts.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cookie := range b.owner.client.Jar.Cookies(at) {
+			r.AddCookie(cookie)
+		}
+		b.srv.ServeHTTP(w, r)
+		var all exportedAssignment
+		if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("status %d, err %v", w.Code, err)
+		}
+		if n := len(all.Candidates[0].Exercises[0].Drafts); n != versions || w.largest > 2*len(text) {
+			t.Errorf("%d drafts, at once %d bytes of %d", n, w.largest, w.Body.Len())
+		}
 	})
 
 	t.Run("WarmUpThenTheClock", func(t *testing.T) {

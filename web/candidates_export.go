@@ -14,7 +14,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"redeliver/grader/verdict"
-	"redeliver/web/jobs"
 	"redeliver/web/store"
 )
 
@@ -237,63 +236,6 @@ func cell(text string) string {
 		last := len(begin) - 1
 		return begin[:last] + "'" + begin[last:]
 	})
-}
-
-// candidateExport gives everything that is kept about one candidate.
-func (s *Server) candidateExport(c echo.Context) error {
-	sit, _ := sittingOf(c)
-	ctx := c.Request().Context()
-	one, err := s.exported(c, sit)
-	if err != nil {
-		return err
-	}
-	for i := range one.Exercises {
-		if err := s.addWritten(ctx, sit.candidate.Browser, &one.Exercises[i]); err != nil {
-			return err
-		}
-	}
-	if warmUp := (exportedExercise{Exercise: sit.assignment.WarmUp}); warmUp.Exercise != "" {
-		if err := s.addWritten(ctx, sit.candidate.Browser, &warmUp); err != nil {
-			return err
-		}
-		warmUp.Runs = len(warmUp.Submissions)
-		one.Exercises = append(one.Exercises, warmUp)
-	}
-	if err := s.store.NoteCandidate(ctx, s.actor(c), sit.candidate, store.CandidateExported, s.cfg.Now()); err != nil {
-		return err
-	}
-	out := exportedOf(sit.assignment)
-	out.Candidates = append(out.Candidates, one)
-	return asFile(c, "candidate.json", out)
-}
-
-func (s *Server) addWritten(ctx context.Context, b store.Browser, e *exportedExercise) error {
-	drafts, err := s.store.Drafts(ctx, b, e.Exercise, store.MaxSittingVersions)
-	if err != nil {
-		return err
-	}
-	for _, info := range drafts {
-		d, err := s.store.Draft(ctx, b, e.Exercise, info.Version)
-		if err != nil {
-			return err
-		}
-		e.Drafts = append(e.Drafts, exportedDraft{info.Version, info.SavedAt.UTC(), info.Auto, filesByName(d.Files), info.ByEditor})
-	}
-	if err := s.addPastes(ctx, b, e); err != nil {
-		return err
-	}
-	subs, err := s.store.Submissions(ctx, b, e.Exercise, jobs.MaxPerSitting)
-	if err != nil {
-		return err
-	}
-	for _, info := range subs {
-		sub, err := s.store.Submission(ctx, b, info.PublicID)
-		if err != nil {
-			return err
-		}
-		e.Submissions = append(e.Submissions, exportedSubmissionOf(sub))
-	}
-	return nil
 }
 
 func exportedSubmissionOf(sub store.Submission) exportedSubmission {
