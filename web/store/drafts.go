@@ -112,13 +112,23 @@ func SaveDraftTx(ctx context.Context, q *db.Queries, b Browser, id int64, d NewD
 		return 0, err
 	}
 	if b.IsSitting() {
-		return version, thinSitting(ctx, q, id, now)
+		err = thinSitting(ctx, q, id, now)
+	} else {
+		err = thinDrafts(ctx, q, id, d.Exercise, version)
 	}
-	thin := db.ThinDraftsParams{BrowserID: id, Exercise: d.Exercise, Newest: version, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes}
-	if _, err := q.ThinDrafts(ctx, thin); err != nil {
-		return 0, fmt.Errorf("thin drafts: %w", err)
+	if err != nil {
+		return 0, err
 	}
 	return version, nil
+}
+
+// thinDrafts keeps what a browser has written for an exercise within its bounds.
+func thinDrafts(ctx context.Context, q *db.Queries, id int64, exercise string, newest int64) error {
+	thin := db.ThinDraftsParams{BrowserID: id, Exercise: exercise, Newest: newest, MaxVersions: MaxDraftVersions, MaxBytes: MaxDraftBytes}
+	if _, err := q.ThinDrafts(ctx, thin); err != nil {
+		return fmt.Errorf("thin drafts: %w", err)
+	}
+	return nil
 }
 
 // thinSitting keeps what a sitting has written within its bounds.
