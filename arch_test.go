@@ -45,12 +45,13 @@ var mayImport = map[string][]string{
 	"grader/bankcheck": {"content", "exercises", "grader", "grader/packcheck", "grader/verdict"},
 	// Programs that drive a site from outside: of ours only the names of form fields,
 	// and the database to look into afterwards.
-	".ci/kill":  {"web/store", "web/views"},
-	".ci/load":  {"web/views"},
-	"web/clock": {},
-	"web/store": {"grader/verdict", "web/clock"},
-	"web/auth":  {"web/store"},
-	"web/jobs":  {"exercises", "grader/verdict", "web/store"},
+	".ci/kill":    {"web/store", "web/views"},
+	".ci/load":    {"web/views"},
+	"web/clock":   {},
+	"web/webhook": {}, // the only client of addresses that people name
+	"web/store":   {"grader/verdict", "web/clock"},
+	"web/auth":    {"web/store"},
+	"web/jobs":    {"exercises", "grader/verdict", "web/store", "web/webhook"},
 	// It keeps the labs of visitors; nothing else in a server calls grader/labs.
 	"web/search": {},
 	"web/review": {"content", "exercises", "grader/verdict", "web/store"},
@@ -58,7 +59,7 @@ var mayImport = map[string][]string{
 	"web/views":  {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
 	"web": {
 		"content", "exercises", "grader/labs/scene", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
-		"web/auth", "web/clock", "web/jobs", "web/labs", "web/review", "web/search", "web/store", "web/views",
+		"web/auth", "web/clock", "web/jobs", "web/labs", "web/review", "web/search", "web/store", "web/views", "web/webhook",
 	},
 }
 

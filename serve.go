@@ -25,6 +25,7 @@ import (
 	"redeliver/web/auth"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
+	"redeliver/web/webhook"
 )
 
 // siteFlags say where a site has its files and its database.
@@ -49,7 +50,7 @@ type site struct {
 }
 
 // open takes the data folder for this process and opens everything in it.
-func (f siteFlags) open(ctx context.Context, s *streams, workers int) (_ *site, err error) {
+func (f siteFlags) open(ctx context.Context, s *streams, workers int, webhooks webhook.Policy) (_ *site, err error) {
 	p := &site{log: slog.New(slog.NewTextHandler(s.err, nil)), workers: workers, figures: prometheus.NewRegistry()}
 	defer func() {
 		if err != nil {
@@ -88,7 +89,9 @@ func (f siteFlags) open(ctx context.Context, s *streams, workers int) (_ *site, 
 	if err != nil {
 		return nil, err
 	}
-	p.queue, err = jobs.New(ctx, p.store, &siteGrader{p.catalog, p.compiler, judge}, jobs.Config{Workers: workers, Log: p.log, Metrics: p.figures})
+	p.queue, err = jobs.New(ctx, p.store, &siteGrader{p.catalog, p.compiler, judge}, jobs.Config{
+		Workers: workers, Log: p.log, Metrics: p.figures, Webhooks: webhook.New(webhooks, nil),
+	})
 	return p, err
 }
 
@@ -150,12 +153,28 @@ func (p *site) run(ctx context.Context, serve func(context.Context) error) error
 // serveCommand runs the site: pages, jobs and grader in one process.
 type serveCommand struct {
 	siteFlags
-	Addr         string    `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
-	Workers      int       `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
-	BaseURL      string    `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
-	Proxy        bool      `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
-	OIDC         oidcFlags `embed:"" prefix:"oidc-"`
-	MetricsToken string    `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
+	Addr    string    `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
+	Workers int       `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
+	BaseURL string    `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
+	Proxy   bool      `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
+	OIDC    oidcFlags `embed:"" prefix:"oidc-"`
+	webhookFlags
+	MetricsToken string `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
+}
+
+// webhookFlags say where messages may go. Pages and workers need them: the ones refuse
+// addresses, the others send.
+type webhookFlags struct {
+	Allow []string `name:"webhook-allow" help:"Where webhooks may send to: public, host names, addresses, networks such as 10.1.0.0/16. Without it the site sends nothing. Plain http and private addresses need an entry of their own." env:"REDELIVER_WEBHOOK_ALLOW" sep:"," placeholder:"WHERE"`
+}
+
+// policy checks the flags.
+func (f webhookFlags) policy() (webhook.Policy, error) {
+	p, err := webhook.ParsePolicy(f.Allow)
+	if err != nil {
+		return p, usageError{fmt.Errorf("--webhook-allow: %w", err)}
+	}
+	return p, nil
 }
 
 // oidcFlags name a provider of accounts.
@@ -184,15 +203,19 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 	if err != nil {
 		return err
 	}
+	webhooks, err := c.policy()
+	if err != nil {
+		return err
+	}
 	limitMemory(c.Workers + 1) // one for a replay, or for the pages
-	p, err := c.open(ctx, s, c.Workers)
+	p, err := c.open(ctx, s, c.Workers, webhooks)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	pages, err := web.New(web.Config{
 		BaseURL: strings.TrimRight(c.BaseURL, "/"), SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
-		Metrics: p.figures, MetricsToken: c.MetricsToken, Provider: provider, CanGrade: grader.CanGrade,
+		Metrics: p.figures, MetricsToken: c.MetricsToken, Provider: provider, CanGrade: grader.CanGrade, Webhooks: webhooks,
 	}, p.store, p.queue, p.catalog)
 	if err != nil {
 		return err
@@ -248,6 +271,7 @@ func (c *inviteCommand) Run(ctx context.Context, s *streams) (err error) {
 // workerCommand grades for a site on another machine.
 type workerCommand struct {
 	siteFlags
+	webhookFlags
 	Workers int `help:"Gradings at once." env:"REDELIVER_WORKERS" default:"${workers}"`
 }
 
@@ -259,8 +283,12 @@ func (c *workerCommand) Run(ctx context.Context, s *streams) (err error) {
 	case c.Workers < 1:
 		return usageError{errors.New("a worker grades at least one submission at a time: --workers must be 1 or more")}
 	}
+	webhooks, err := c.policy()
+	if err != nil {
+		return err
+	}
 	limitMemory(c.Workers)
-	p, err := c.open(ctx, s, c.Workers)
+	p, err := c.open(ctx, s, c.Workers, webhooks)
 	if err != nil {
 		return err
 	}

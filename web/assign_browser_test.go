@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -212,7 +213,15 @@ func (b *browserBundle) assignmentSamples(t *testing.T) *strings.Replacer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hook, err := b.st.AddWebhook(t.Context(), by, store.Webhook{URL: "https://hooks.example/" + strings.Repeat("long", 50), Secret: "whsec_x"}, b.srv.cfg.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.queue.SendTest(t.Context(), by, hook); err != nil {
+		t.Fatal(err)
+	}
 	return strings.NewReplacer(
+		"/people/webhooks/:id/deliveries/:did", fmt.Sprintf("/people/webhooks/%d/deliveries/1", hook), "/people/webhooks/:id", fmt.Sprintf("/people/webhooks/%d", hook),
 		"/assign/:aid/candidates/:cid/submissions/:id", report+"/submissions/"+id,
 		"/assign/:aid/candidates/:cid/exercises/:pack/:slug", report+"/exercises/core/charge-once",
 		"/assign/:aid/candidates/:cid", report, "/assign/:id", "/assign/1",

@@ -32,7 +32,7 @@ func TestBrowserPaste(t *testing.T) {
 	by := newOwner(t, b.testBundle)
 	a := newAssignment(t, b.testBundle, by, store.Assignment{})
 	token, candidate := newCandidate(t, b.testBundle, by, a)
-	if err := b.st.StartSitting(t.Context(), candidate, "", b.srv.cfg.Now()); err != nil {
+	if err := b.queue.StartSitting(t.Context(), candidate, ""); err != nil {
 		t.Fatal(err)
 	}
 	saves := func(version string) {

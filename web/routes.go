@@ -161,6 +161,15 @@ func (s *Server) routes(e *echo.Echo) {
 	get(site, "/people/invitations", s.peopleReturn, owner)
 	site.POST("/people/invitations", s.invitationCreate, owner, posts)
 	site.POST("/people/invitations/:id/cancel", s.invitationCancel, owner)
+	get(site, "/people/webhooks", s.webhooksShow, owner)
+	site.POST("/people/webhooks", s.webhookCreate, owner, posts)
+	get(site, "/people/webhooks/:id", s.webhookShow, owner)
+	site.POST("/people/webhooks/:id/test", s.webhookTest, owner, posts)
+	site.POST("/people/webhooks/:id/deliveries/:did/repeat", s.deliveryRepeat, owner, posts)
+	site.POST("/people/webhooks/:id/delete", s.webhookDelete, owner, posts)
+	for _, form := range []string{"/test", "/deliveries/:did/repeat", "/delete"} {
+		get(site, "/people/webhooks/:id"+form, s.webhookReturn, owner)
+	}
 	get(site, "/people/:id", s.personShow, owner)
 	get(site, "/people/:id/password-link", s.personReturn, owner)
 	site.POST("/people/:id/password-link", s.personLink, owner, posts)

@@ -14,6 +14,7 @@ import (
 	"redeliver/web/auth"
 	"redeliver/web/store"
 	"redeliver/web/views"
+	"redeliver/web/webhook"
 )
 
 // access is what one address answers to each role: a stranger without a cookie,
@@ -300,6 +301,17 @@ func accessTable() []access {
 		ownersOnly("GET", "/:lang/people/invitations", "/en/people/invitations", 303),
 		ownersOnly("POST", "/:lang/people/invitations", "/en/people/invitations", 200, views.RoleField, "owner"),
 		ownersOnly("POST", "/:lang/people/invitations/:id/cancel", "/en/people/invitations/{invitation}/cancel", 303),
+		ownersOnly("GET", "/:lang/people/webhooks", "/en/people/webhooks", 200),
+		ownersOnly("POST", "/:lang/people/webhooks", "/en/people/webhooks", 200, views.URLField, "https://hooks.example/x"),
+		ownersOnly("GET", "/:lang/people/webhooks/:id", "/en/people/webhooks/{webhook}", 200),
+		ownersOnly("GET", "/:lang/people/webhooks/:id", "/en/people/webhooks/123456", 404),
+		ownersOnly("GET", "/:lang/people/webhooks/:id/test", "/en/people/webhooks/{webhook}/test", 303),
+		ownersOnly("GET", "/:lang/people/webhooks/:id/delete", "/en/people/webhooks/{webhook}/delete", 303),
+		ownersOnly("GET", "/:lang/people/webhooks/:id/deliveries/:did/repeat", "/en/people/webhooks/{webhook}/deliveries/1/repeat", 303),
+		ownersOnly("POST", "/:lang/people/webhooks/:id/test", "/en/people/webhooks/{webhook}/test", 303),
+		ownersOnly("POST", "/:lang/people/webhooks/:id/deliveries/:did/repeat", "/en/people/webhooks/{delivery}/repeat", 303),
+		ownersOnly("POST", "/:lang/people/webhooks/:id/deliveries/:did/repeat", "/en/people/webhooks/{webhook}/deliveries/123456/repeat", 404),
+		ownersOnly("POST", "/:lang/people/webhooks/:id/delete", "/en/people/webhooks/{webhook}/delete", 303),
 		ownersOnly("GET", "/:lang/people/:id", "/en/people/{person}", 200),
 		ownersOnly("GET", "/:lang/people/:id", "/en/people/123456", 404),
 		ownersOnly("GET", "/:lang/people/:id", "/en/people/x", 404),
@@ -322,7 +334,7 @@ type accessBundle struct {
 
 func setupAccess(t *testing.T) *accessBundle {
 	t.Helper()
-	b := &accessBundle{testBundle: setup(t, Config{NewBrowsersPerHour: 10_000, APIPerMinute: 10_000, Provider: newTestProvider(t).config()}, testCatalog())}
+	b := &accessBundle{testBundle: setup(t, Config{NewBrowsersPerHour: 10_000, APIPerMinute: 10_000, Webhooks: allowing(t, "public"), Provider: newTestProvider(t).config()}, testCatalog())}
 	token, _, err := b.srv.FirstOwner(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -412,7 +424,7 @@ func (b *accessBundle) candidatePath(t *testing.T, by store.Actor) (string, stri
 func (b *accessBundle) sitting(t *testing.T) string {
 	t.Helper()
 	token, c := newCandidate(t, b.testBundle, b.root, b.assignment(t, b.root))
-	if err := b.st.StartSitting(t.Context(), c, "", b.srv.cfg.Now()); err != nil {
+	if err := b.queue.StartSitting(t.Context(), c, ""); err != nil {
 		t.Fatal(err)
 	}
 	return token
@@ -426,6 +438,25 @@ func (b *accessBundle) handedIn(t *testing.T, by store.Actor) (path, id string) 
 	a := b.visitor(t).post(t, "/en/a/"+token+"/exercises/core/charge-once/submissions", form(0, "package handler\n"))
 	_, id, _ = strings.Cut(a.header.Get("Location"), "/submissions/")
 	return path, id
+}
+
+// webhook is a new one, in place of the one before.
+func (b *accessBundle) webhook(t *testing.T) int64 {
+	t.Helper()
+	list, err := b.st.Webhooks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range list {
+		if err := b.st.DeleteWebhook(t.Context(), b.root, w.ID, b.srv.cfg.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, err := b.st.AddWebhook(t.Context(), b.root, store.Webhook{URL: "https://hooks.example/", Secret: webhook.NewSecret()}, b.srv.cfg.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // token is a new one for programs of somebody.
@@ -482,6 +513,18 @@ func (b *accessBundle) fill(t *testing.T, s string) string {
 	replace("{their-handed-in}", func() string { path, id := b.handedIn(t, b.root); return path + "/submissions/" + id })
 	replace("{drafted}", func() string { path, _ := b.handedIn(t, b.as()); return path + "/exercises/core/charge-once/drafts/1" })
 	replace("{their-drafted}", func() string { path, _ := b.handedIn(t, b.root); return path + "/exercises/core/charge-once/drafts/1" })
+	replace("{webhook}", func() string { return fmt.Sprint(b.webhook(t)) })
+	replace("{delivery}", func() string {
+		hook := b.webhook(t)
+		if err := b.queue.SendTest(t.Context(), b.root, hook); err != nil {
+			t.Fatal(err)
+		}
+		list, err := b.st.Deliveries(t.Context(), hook, 0, 1)
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return fmt.Sprintf("%d/deliveries/%d", hook, list[0].ID)
+	})
 	replace("{token}", func() string { return b.tokenID(t, b.as()) })
 	replace("{their-token}", func() string { return b.tokenID(t, b.root) })
 	replace("{link}", func() string { return b.link(t, store.Interviewer) })

@@ -26,6 +26,7 @@ import (
 	"redeliver/web/search"
 	"redeliver/web/store"
 	"redeliver/web/views/locale"
+	"redeliver/web/webhook"
 )
 
 // Catalog is the exercises that are installed.
@@ -45,10 +46,14 @@ type Queue interface {
 	Submit(ctx context.Context, s jobs.Submission) (jobs.Receipt, error)
 	// Forget deletes a browser with all that it wrote and the jobs for it.
 	Forget(ctx context.Context, b store.Browser) error
+	StartSitting(ctx context.Context, c store.Candidate, network string) error
 	// EndSitting ends a sitting and hands in what stands there.
 	EndSitting(ctx context.Context, candidate int64, by store.Ending) (ended bool, err error)
 	ForgetCandidate(ctx context.Context, by store.Actor, c store.Candidate) error
 	DeleteAssignment(ctx context.Context, by store.Actor, id int64) error
+	// SendTest and SendAgain send messages of webhooks.
+	SendTest(ctx context.Context, by store.Actor, webhook int64) error
+	SendAgain(ctx context.Context, by store.Actor, webhook, delivery int64) error
 	Watch(id int64) (changes <-chan struct{}, stop func())
 	Preparing() string
 	// Place says how long a submission that waits may have to.
@@ -81,6 +86,8 @@ type Config struct {
 	// CanGrade says whether submissions for an exercise can be graded here; nil: for
 	// all of them.
 	CanGrade func(*exercises.Exercise) bool
+	// Webhooks says where messages may go; the queue sends them.
+	Webhooks webhook.Policy
 	// TrustProxy takes the client's address from X-Forwarded-For, as a proxy on
 	// a private address writes it. Without it the header is ignored.
 	TrustProxy bool

@@ -22,6 +22,7 @@ import (
 	"redeliver/web/store"
 	"redeliver/web/store/storetest"
 	"redeliver/web/views"
+	"redeliver/web/webhook"
 )
 
 // fakeGrader says and answers what the test tells it to. It imitates neither a
@@ -146,7 +147,9 @@ func setup(t *testing.T, cfg Config, catalog Catalog) *testBundle {
 		grader: &fakeGrader{progress: make(chan jobs.Progress), verdicts: make(chan verdict.Verdict)},
 	}
 	var err error
-	b.queue, err = jobs.New(t.Context(), b.st, b.grader, jobs.Config{Workers: 1, SoftStop: 10 * time.Millisecond, Now: cfg.Now, Log: slog.New(slog.DiscardHandler)})
+	b.queue, err = jobs.New(t.Context(), b.st, b.grader, jobs.Config{
+		Workers: 1, SoftStop: 10 * time.Millisecond, Now: cfg.Now, Log: slog.New(slog.DiscardHandler), Webhooks: webhook.New(cfg.Webhooks, nil),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

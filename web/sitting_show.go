@@ -100,7 +100,7 @@ func (s *Server) sittingStart(c echo.Context) error {
 	sit, _ := sittingOf(c)
 	now := s.cfg.Now()
 	if s.stateOf(sit) == "invited" && !now.Before(sit.assignment.OpensAt) && !closed(sit.assignment, now) {
-		err := s.store.StartSitting(c.Request().Context(), sit.candidate, network(c.RealIP()), now)
+		err := s.queue.StartSitting(c.Request().Context(), sit.candidate, network(c.RealIP()))
 		if err != nil && !errors.Is(err, store.ErrEnded) { // the page says that it is cancelled
 			return err
 		}

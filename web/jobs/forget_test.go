@@ -44,7 +44,7 @@ func (b *testBundle) rowsPerTable(t *testing.T) map[string]int {
 		case "outages", "alive": // of the site
 		case "goose_db_version", "river_migration", "river_notification", "river_leader", "river_queue", "river_client", "river_client_queue":
 		case "river_job":
-			counts[name] = b.count(t, "SELECT count(*) FROM river_job WHERE kind = 'grade'")
+			counts[name] = b.count(t, "SELECT count(*) FROM river_job WHERE kind IN ('grade', 'webhook')")
 		default:
 			counts[name] = b.count(t, "SELECT count(*) FROM "+name)
 		}

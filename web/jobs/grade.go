@@ -148,7 +148,7 @@ func (w *gradeWorker) finish(ctx context.Context, sub store.Submission, v verdic
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := w.q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
-		if _, err := store.FinishTx(ctx, queries, sub.ID, v, w.q.cfg.Now()); err != nil {
+		if err := w.q.finishTx(ctx, tx, queries, sub.ID, v, w.q.cfg.Now()); err != nil {
 			return err
 		}
 		return completeTx(ctx, w.q.st.Dialect, tx, job)

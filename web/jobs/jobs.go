@@ -21,6 +21,7 @@ import (
 	"redeliver/exercises"
 	"redeliver/grader/verdict"
 	"redeliver/web/store"
+	"redeliver/web/webhook"
 )
 
 // Grader judges submissions.
@@ -73,6 +74,7 @@ type Config struct {
 	SoftStop     time.Duration         // for running gradings when the process stops; 10 s
 	KeepBrowsers time.Duration         // after the last thing a browser wrote; 180 days
 	Metrics      prometheus.Registerer // where the figures go; may be nil
+	Webhooks     *webhook.Sender       // of what is told to other programs; nil: it sends nothing
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -81,6 +83,9 @@ func (c Config) withDefaults() Config {
 	c.JobTimeout = cmp.Or(c.JobTimeout, time.Minute)
 	c.SoftStop = cmp.Or(c.SoftStop, 10*time.Second)
 	c.KeepBrowsers = cmp.Or(c.KeepBrowsers, 180*24*time.Hour)
+	if c.Webhooks == nil {
+		c.Webhooks = webhook.New(webhook.Policy{}, nil)
+	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -101,6 +106,8 @@ type Queue struct {
 	replays  replays
 	checks   turns
 	metrics  metrics
+	sender   *webhook.Sender
+	pauses   []time.Duration // between the attempts to send
 
 	name      string        // of this process, in the jobs that it runs
 	stopping  chan struct{} // closed by the first Stop
@@ -119,6 +126,7 @@ func New(ctx context.Context, st *store.Store, g Grader, cfg Config) (*Queue, er
 	if cfg.Workers > 0 {
 		q.grader = g
 	}
+	q.sender, q.pauses = q.cfg.Webhooks, webhookPauses
 	var err error
 	if q.metrics, err = newMetrics(q, cfg.Metrics); err != nil {
 		return nil, fmt.Errorf("open job queue: %w", err)
@@ -153,9 +161,11 @@ func (q *Queue) riverConfig() *river.Config {
 	river.AddWorker(rc.Workers, &gradeWorker{q: q})
 	river.AddWorker(rc.Workers, &regradeWorker{q: q})
 	river.AddWorker(rc.Workers, &upkeepWorker{q: q})
+	river.AddWorker(rc.Workers, &webhookWorker{q: q})
 	rc.Queues = map[string]river.QueueConfig{
 		river.QueueDefault: {MaxWorkers: q.cfg.Workers},
 		upkeepQueue:        {MaxWorkers: 1},
+		webhookQueue:       {MaxWorkers: webhookWorkers},
 	}
 	rc.PeriodicJobs = []*river.PeriodicJob{river.NewPeriodicJob(
 		river.PeriodicInterval(time.Minute),

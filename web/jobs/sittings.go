@@ -14,6 +14,22 @@ import (
 // maxPast is how many candidates one upkeep deletes at most.
 const maxPast = 100
 
+// StartSitting starts the clock of a candidate, once. store.ErrEnded: the link was
+// cancelled.
+func (q *Queue) StartSitting(ctx context.Context, c store.Candidate, network string) error {
+	err := q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
+		started, err := store.StartTx(ctx, queries, c, network, q.cfg.Now())
+		if err != nil || !started {
+			return err
+		}
+		return q.announceTx(ctx, tx, queries, store.Happening{Event: store.EventStarted, Assignment: c.Assignment, Candidate: c.ID})
+	})
+	if err != nil {
+		return fmt.Errorf("start sitting: %w", err)
+	}
+	return nil
+}
+
 // EndSitting ends the sitting of a candidate when its time is over, or for another
 // reason at once, and hands in what stands there and was not handed in. What cannot
 // be handed in yet, because an earlier text is being graded, the upkeep hands in. It
@@ -25,6 +41,12 @@ func (q *Queue) EndSitting(ctx context.Context, candidate int64, by store.Ending
 			return err
 		}
 		ended = true
+		if u.Now {
+			err := q.announceTx(ctx, tx, queries, store.Happening{Event: store.EventEnded, Assignment: u.Candidate.Assignment, Candidate: u.ID, EndedBy: u.EndedBy})
+			if err != nil {
+				return err
+			}
+		}
 		return q.handIn(ctx, tx, queries, u)
 	})
 	if err != nil {

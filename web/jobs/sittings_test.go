@@ -14,6 +14,7 @@ import (
 	fair "redeliver/web/clock"
 	"redeliver/web/store"
 	"redeliver/web/store/storetest"
+	"redeliver/web/webhook"
 )
 
 // sittingBundle is an assignment of an hour with two exercises, made by an owner.
@@ -70,7 +71,7 @@ func (b *sittingBundle) candidate(t *testing.T, a store.Assignment, extra time.D
 func (b *sittingBundle) sits(t *testing.T) store.Candidate {
 	t.Helper()
 	c := b.candidate(t, b.assignment, 0)
-	if err := b.st.StartSitting(t.Context(), c, "", b.clock.now()); err != nil {
+	if err := b.queue.StartSitting(t.Context(), c, ""); err != nil {
 		t.Fatal(err)
 	}
 	return b.again(t, c)
@@ -367,7 +368,7 @@ func TestSitting(t *testing.T) {
 
 	each("ExtraTime", passes, func(t *testing.T, b *sittingBundle) {
 		c := b.candidate(t, b.assignment, 30*time.Minute)
-		if err := b.st.StartSitting(t.Context(), c, "", b.clock.now()); err != nil {
+		if err := b.queue.StartSitting(t.Context(), c, ""); err != nil {
 			t.Fatal(err)
 		}
 		if left := b.left(t, c); left != 90*time.Minute {
@@ -440,7 +441,7 @@ func TestSitting(t *testing.T) {
 		if err := b.st.CancelCandidate(t.Context(), b.by, never, b.clock.now()); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.st.StartSitting(t.Context(), never, "", b.clock.now()); !errors.Is(err, store.ErrEnded) {
+		if err := b.queue.StartSitting(t.Context(), never, ""); !errors.Is(err, store.ErrEnded) {
 			t.Errorf("started: %v", err)
 		}
 	})
@@ -462,6 +463,10 @@ func TestForgetCandidate(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.next(t)
+		// A message that is being sent leaves its job, told to end, for a while.
+		for b.count(t, "SELECT count(*) FROM river_job WHERE kind = 'webhook' AND state IN ('available', 'running')") > 0 {
+			b.ended(t, webhookArgs{}.Kind())
+		}
 		return c
 	}
 	same := func(t *testing.T, got, want map[string]int) {
@@ -478,6 +483,11 @@ func TestForgetCandidate(t *testing.T) {
 			v.Findings = []verdict.Finding{{Kind: verdict.Duplicate}}
 			return v, nil
 		})
+		// It is allowed nothing, so its messages wait.
+		if _, err := b.st.AddWebhook(t.Context(), b.by, store.Webhook{URL: "https://hooks.example", Secret: webhook.NewSecret()}, b.clock.now()); err != nil {
+			t.Fatal(err)
+		}
+		b.queue.pauses = []time.Duration{time.Hour}
 		b.start(t)
 		return b
 	}
@@ -489,7 +499,7 @@ func TestForgetCandidate(t *testing.T) {
 			fill(t, b)
 			before := b.rowsPerTable(t)
 			c := fill(t, b)
-			for _, name := range []string{"browsers", "candidates", "drafts", "submissions", "submission_steps", "practised", "mistakes", "candidate_notes", "pastes", "river_job"} {
+			for _, name := range []string{"browsers", "candidates", "drafts", "submissions", "submission_steps", "practised", "mistakes", "candidate_notes", "pastes", "webhook_deliveries", "river_job"} {
 				if n := b.rowsPerTable(t)[name]; n <= before[name] {
 					t.Errorf("nothing was left in %s, so this test says nothing of it", name)
 				}
@@ -602,7 +612,7 @@ func TestForgetCandidate(t *testing.T) {
 			}
 			come("never begins")
 			begun := come("begins")
-			if err := b.st.StartSitting(t.Context(), begun, "", b.clock.now()); err != nil {
+			if err := b.queue.StartSitting(t.Context(), begun, ""); err != nil {
 				t.Fatal(err)
 			}
 			b.candidate(t, b.assignment, 0) // has a link of its own

@@ -225,8 +225,7 @@ func (in *intake) copyVerdict(ctx context.Context, id int64, graded db.Submissio
 	if err != nil {
 		return err
 	}
-	_, err = store.FinishTx(ctx, in.queries, id, v, in.now)
-	return err
+	return in.q.finishTx(ctx, in.tx, in.queries, id, v, in.now)
 }
 
 func (in *intake) enqueue(ctx context.Context, id int64) error {

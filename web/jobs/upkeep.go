@@ -9,7 +9,6 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"redeliver/web/store"
 	"redeliver/web/store/db"
 )
 
@@ -34,7 +33,7 @@ type upkeepWorker struct {
 
 // Work does what no request and no grading does.
 func (w *upkeepWorker) Work(ctx context.Context, _ *river.Job[upkeepArgs]) error {
-	return errors.Join(w.q.reconcile(ctx), w.q.endSittings(ctx), w.q.forgetPast(ctx), w.q.forget(ctx),
+	return errors.Join(w.q.reconcile(ctx), w.q.reconcileDeliveries(ctx), w.q.endSittings(ctx), w.q.forgetPast(ctx), w.q.forget(ctx),
 		w.q.st.ForgetAccess(ctx, w.q.cfg.Now()))
 }
 
@@ -50,9 +49,8 @@ func (q *Queue) reconcile(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = q.st.InTx(ctx, func(_ *sql.Tx, queries *db.Queries) error {
-			_, err := store.FinishTx(ctx, queries, id, gaveUp(sub), q.cfg.Now())
-			return err
+		err = q.st.InTx(ctx, func(tx *sql.Tx, queries *db.Queries) error {
+			return q.finishTx(ctx, tx, queries, id, gaveUp(sub), q.cfg.Now())
 		})
 		if err != nil {
 			return err
@@ -64,9 +62,8 @@ func (q *Queue) reconcile(ctx context.Context) error {
 }
 
 // withoutJob lists the queued submissions whose job is gone or has ended.
-// River's table is not in our schema, so this query is not generated.
-func (q *Queue) withoutJob(ctx context.Context) (ids []int64, err error) {
-	rows, err := q.st.Read.QueryContext(ctx, `
+func (q *Queue) withoutJob(ctx context.Context) ([]int64, error) {
+	ids, err := q.ids(ctx, `
 		SELECT s.id FROM submissions s
 		WHERE s.state = 'queued' AND s.replaced_at IS NULL AND NOT EXISTS (
 		  SELECT 1 FROM river_job j
@@ -74,11 +71,21 @@ func (q *Queue) withoutJob(ctx context.Context) (ids []int64, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("find submissions without a job: %w", err)
 	}
+	return ids, nil
+}
+
+// ids lists what a query about River's table finds. That table is not in our schema, so
+// such a query is not generated.
+func (q *Queue) ids(ctx context.Context, query string) (ids []int64, err error) {
+	rows, err := q.st.Read.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("find submissions without a job: %w", err)
+			return nil, err
 		}
 		ids = append(ids, id)
 	}

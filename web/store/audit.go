@@ -31,6 +31,9 @@ const (
 	TokenMade     Action = "token" // with which programs act as its person
 	TokenRevoked  Action = "token-ended"
 
+	WebhookMade    Action = "webhook"
+	WebhookDeleted Action = "webhook-deleted"
+
 	AssignmentMade     Action = "assigned"
 	AssignmentDeleted  Action = "assignment-deleted"
 	OpenLinkMade       Action = "open-link"
@@ -53,7 +56,7 @@ func Actions() []Action {
 		LinkMade, OwnerLink, LinkCancelled, Joined, SignedIn, SignInRefused, SignedOut, SignedOutAll, PasswordSet, PasswordLink,
 		Connected, PersonRemoved, AssignmentMade, AssignmentDeleted, OpenLinkMade, OpenLinkEnded, CandidateLink, CandidateCame,
 		CandidateCancelled, ExtraTime, CandidateJudged, CandidateExported, CandidateDeleted, SittingStarted, SittingEnded,
-		AssignmentClosed, TokenMade, TokenRevoked,
+		AssignmentClosed, TokenMade, TokenRevoked, WebhookMade, WebhookDeleted,
 	}
 }
 

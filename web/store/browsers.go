@@ -61,7 +61,8 @@ func (s *Store) ForgetBrowsers(ctx context.Context, before time.Time) (int64, er
 	return n, nil
 }
 
-// Job is a submission whose grading the queue knows.
+// Job is a job of the queue, and the submission that it grades; 0: it tells an address
+// of a candidate.
 type Job struct{ Submission, ID int64 }
 
 // ForgetTx deletes a browser with everything that it wrote, inside a transaction,
@@ -74,6 +75,13 @@ func ForgetTx(ctx context.Context, q *db.Queries, b Browser) ([]Job, error) {
 	jobs := make([]Job, 0, len(rows))
 	for _, r := range rows {
 		jobs = append(jobs, Job{Submission: r.ID, ID: r.JobID})
+	}
+	messages, err := q.ListDeliveryJobsOfBrowser(ctx, string(b))
+	if err != nil {
+		return nil, fmt.Errorf("forget browser: %w", err)
+	}
+	for _, id := range messages {
+		jobs = append(jobs, Job{ID: id})
 	}
 	if err := q.DeleteBrowser(ctx, string(b)); err != nil {
 		return nil, fmt.Errorf("forget browser: %w", err)

@@ -116,15 +116,23 @@ func (s *Store) People(ctx context.Context) ([]Person, error) {
 // ErrNotFound says that by is none any more.
 func (s *Store) asOwner(ctx context.Context, by Actor, fn func(q *db.Queries) error) error {
 	return s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
-		n, err := q.LockOwner(ctx, by.Person.ID)
-		if err != nil {
-			return fmt.Errorf("find owner: %w", err)
-		}
-		if n == 0 {
-			return fmt.Errorf("find owner: %w", ErrNotFound)
+		if err := OwnerTx(ctx, q, by); err != nil {
+			return err
 		}
 		return fn(q)
 	})
+}
+
+// OwnerTx is an error unless by is an owner, and stays one until the transaction ends.
+func OwnerTx(ctx context.Context, q *db.Queries, by Actor) error {
+	n, err := q.LockOwner(ctx, by.Person.ID)
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("find owner: %w", err)
+	}
+	return nil
 }
 
 // RemovePerson deletes a person with its sessions and the links that it made or

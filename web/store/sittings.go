@@ -121,33 +121,31 @@ func waitsOf(w db.ListWaitsRow, now time.Time) []clock.Span {
 	return []clock.Span{queue, {From: queue.To, To: until, Vain: true}}
 }
 
-// StartSitting starts the clock of a candidate, once. ErrEnded: the link was
-// cancelled.
-func (s *Store) StartSitting(ctx context.Context, c Candidate, network string, now time.Time) error {
-	return s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
-		a, err := q.GetAssignment(ctx, c.Assignment)
+// StartTx starts the clock of a candidate inside a transaction, once, and reports whether
+// it did. ErrEnded: the link was cancelled.
+func StartTx(ctx context.Context, q *db.Queries, c Candidate, network string, now time.Time) (started bool, err error) {
+	a, err := q.GetAssignment(ctx, c.Assignment)
+	if err != nil {
+		return false, orNotFound("find assignment", err)
+	}
+	if err := q.LockCandidate(ctx, c.ID); err != nil {
+		return false, fmt.Errorf("lock candidate: %w", err)
+	}
+	n, err := q.StartCandidate(ctx, db.StartCandidateParams{StartedAt: millis(now), ID: c.ID})
+	if err != nil {
+		return false, fmt.Errorf("start sitting: %w", err)
+	}
+	if n == 0 { // a second click, or a link that was cancelled
+		row, err := q.GetCandidate(ctx, c.ID)
 		if err != nil {
-			return orNotFound("find assignment", err)
+			return false, orNotFound("find candidate", err)
 		}
-		if err := q.LockCandidate(ctx, c.ID); err != nil {
-			return fmt.Errorf("lock candidate: %w", err)
+		if row.Candidate.CancelledAt.Valid {
+			return false, fmt.Errorf("start sitting: %w", ErrEnded)
 		}
-		n, err := q.StartCandidate(ctx, db.StartCandidateParams{StartedAt: millis(now), ID: c.ID})
-		if err != nil {
-			return fmt.Errorf("start sitting: %w", err)
-		}
-		if n == 0 { // a second click, or a link that was cancelled
-			row, err := q.GetCandidate(ctx, c.ID)
-			if err != nil {
-				return orNotFound("find candidate", err)
-			}
-			if row.Candidate.CancelledAt.Valid {
-				return fmt.Errorf("start sitting: %w", ErrEnded)
-			}
-			return nil
-		}
-		return note(ctx, q, Actor{Network: network}, SittingStarted, label(a, c.ID), now)
-	})
+		return false, nil
+	}
+	return true, note(ctx, q, Actor{Network: network}, SittingStarted, label(a, c.ID), now)
 }
 
 // Unfinished is a sitting inside a transaction that ends it.
@@ -155,6 +153,7 @@ type Unfinished struct {
 	Candidate
 	Assignment Assignment
 	BrowserID  int64
+	Now        bool // it ends in this transaction
 }
 
 // EndTx ends a sitting inside a transaction, as of the deadline when its time is
@@ -204,7 +203,7 @@ func EndTx(ctx context.Context, q *db.Queries, id int64, by Ending, now time.Tim
 	if err != nil {
 		return nil, fmt.Errorf("end sitting: %w", err)
 	}
-	u.EndedAt, u.EndedBy, u.GivenBack = at, by, r.GivenBack
+	u.EndedAt, u.EndedBy, u.GivenBack, u.Now = at, by, r.GivenBack, true
 	return u, note(ctx, q, Actor{}, SittingEnded, label(asRow, id), now)
 }
 
