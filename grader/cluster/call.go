@@ -92,18 +92,30 @@ func (p *Process) Call(m abi.KafkaRequest, remaining time.Duration) (*Call, erro
 	p.tickets++
 	c := &Call{Ticket: p.tickets, Request: m, done: make(chan struct{})}
 	p.calls[c.Ticket] = c
-	var ctx context.Context
-	if remaining > 0 {
-		ctx, c.cancel = context.WithTimeout(p.ctx, remaining)
-	} else {
-		ctx, c.cancel = context.WithCancel(p.ctx)
-	}
+	ctx, cancel := p.contextOf(m, remaining)
+	c.cancel = cancel
 	go func() {
 		defer close(c.done)
 		defer c.cancel()
 		c.reply = cl.perform(ctx, m)
 	}()
 	return c, nil
+}
+
+// contextOf is a call's context.
+func (p *Process) contextOf(m abi.KafkaRequest, remaining time.Duration) (context.Context, context.CancelFunc) {
+	switch {
+	case m.Over && remaining == time.Nanosecond: // what is left of a deadline that has passed
+		return context.WithDeadline(p.ctx, time.Now())
+	case m.Over:
+		ctx, cancel := context.WithCancel(p.ctx)
+		cancel()
+		return ctx, cancel
+	case remaining > 0:
+		return context.WithTimeout(p.ctx, remaining)
+	default:
+		return context.WithCancel(p.ctx)
+	}
 }
 
 // Forget drops a call whose reply was taken.

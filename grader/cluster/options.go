@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,39 +11,71 @@ import (
 	"redeliver/grader/guest/abi"
 )
 
-// heartbeatInterval is the real client's default.
-const heartbeatInterval = 3 * time.Second
+// The real client's defaults.
+const (
+	heartbeatInterval = 3 * time.Second
+	sessionTimeout    = 45 * time.Second
+)
 
-// options are those of a client: the submission's settings on what a schedule needs.
+// validate says what the real client has against the settings of a submission, as
+// they are: without what a schedule needs.
+func (cl *processClient) validate(settings []abi.KafkaSetting, session bool) error {
+	opts := []kgo.Opt{kgo.SeedBrokers(cl.process.c.broker.ListenAddrs()...), partitionsOf(settings)}
+	group := ""
+	for _, s := range settings {
+		if s.Option == abi.ConsumePartitions {
+			continue
+		}
+		o, err := cl.option(s)
+		if err != nil {
+			return err
+		}
+		opts = append(opts, o)
+		if s.Option == abi.ConsumerGroup {
+			group = text(s)
+		}
+	}
+	if session && group == "" {
+		return errNoGroup
+	}
+	return kgo.ValidateOpts(opts...) //nolint:wrapcheck // the submission gets it
+}
+
+// errNoGroup is that of kgo.NewGroupTransactSession.
+var errNoGroup = errors.New("missing required group")
+
+// options are those of a client: the submission's settings under what a schedule needs.
 // Everything that the real client draws at random is taken from it.
 func (cl *processClient) options(settings []abi.KafkaSetting) ([]kgo.Opt, error) {
 	p := cl.process
-	opts := []kgo.Opt{
-		kgo.SeedBrokers(p.c.broker.ListenAddrs()...), kgo.Dialer(p.gate.DialContext),
-		kgo.ClientID(p.clientID()), kgo.DisableClientMetrics(),
-		kgo.ProducerLinger(0), kgo.ProducerBatchCompression(kgo.NoCompression()),
-		kgo.RecordPartitioner(byKey()), kgo.RetryBackoffFn(backoff),
-	}
-	heartbeat, member := heartbeatInterval, false
+	opts := []kgo.Opt{kgo.RecordPartitioner(byKey()), partitionsOf(settings)}
+	heartbeat, session := heartbeatInterval, sessionTimeout
 	has := map[abi.KafkaOption]bool{}
 	for _, s := range settings {
 		has[s.Option] = true
-		if s.Option == abi.HeartbeatInterval {
+		switch s.Option {
+		case abi.HeartbeatInterval:
 			heartbeat = time.Duration(first(s))
-		}
-		if s.Option == abi.ConsumerGroup {
-			cl.group, member = text(s), true
+		case abi.SessionTimeout:
+			session = time.Duration(first(s))
+		case abi.ConsumerGroup:
+			cl.group = text(s)
+		case abi.ConsumePartitions, abi.ClientID, abi.ProducerLinger, abi.MaxBufferedRecords, abi.FetchMaxBytes, abi.FetchMaxPartitionBytes:
+			continue // there already, or only validated
+		default:
 		}
 		o, err := cl.option(s)
 		if err != nil {
 			return nil, err
 		}
-		if o != nil {
-			opts = append(opts, o)
-		}
+		opts = append(opts, o)
 	}
-	if member {
-		opts = append(opts, kgo.HeartbeatInterval(heartbeat+p.apart()), kgo.WithHooks(cl))
+	opts = append(opts,
+		kgo.SeedBrokers(p.c.broker.ListenAddrs()...), kgo.Dialer(p.gate.DialContext),
+		kgo.ClientID(p.clientID()), kgo.DisableClientMetrics(),
+		kgo.ProducerLinger(0), kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.RetryBackoffFn(backoff))
+	if cl.group != "" {
+		opts = append(opts, kgo.HeartbeatInterval(min(heartbeat+p.apart(), session)), kgo.WithHooks(cl))
 		if !has[abi.DisableAutoCommit] {
 			opts = append(opts, kgo.AutoCommitCallback(cl.autoCommitted))
 		}
@@ -76,7 +110,26 @@ func byKey() kgo.Partitioner {
 	})
 }
 
-// option is the real one for a setting; nil where there is nothing to set.
+// partitionsOf is what is consumed without a group: each partition is a setting of its
+// own, and the client wants them in one option.
+func partitionsOf(settings []abi.KafkaSetting) kgo.Opt {
+	partitions := map[string]map[int32]kgo.Offset{}
+	for _, s := range settings {
+		if s.Option != abi.ConsumePartitions || len(s.Ints) == 0 {
+			continue
+		}
+		if partitions[text(s)] == nil {
+			partitions[text(s)] = map[int32]kgo.Offset{}
+		}
+		partitions[text(s)][int32(first(s))] = offsetOf(s.Ints[1:])
+	}
+	return kgo.ConsumePartitions(partitions)
+}
+
+// unheard is a callback that is only there or not.
+func unheard(context.Context, *kgo.Client, map[string][]int32) {}
+
+// option is the real one for a setting.
 func (*processClient) option(s abi.KafkaSetting) (kgo.Opt, error) {
 	duration := time.Duration(first(s))
 	switch s.Option {
@@ -129,8 +182,24 @@ func (*processClient) option(s abi.KafkaSetting) (kgo.Opt, error) {
 		return kgo.RecordDeliveryTimeout(duration), nil
 	case abi.ManualPartitioner:
 		return kgo.RecordPartitioner(kgo.ManualPartitioner()), nil
-	case abi.HeartbeatInterval, abi.HasAssigned, abi.HasRevoked, abi.HasLost:
-		return nil, nil //nolint:nilnil // options sets them
+	case abi.HeartbeatInterval:
+		return kgo.HeartbeatInterval(duration), nil
+	case abi.HasAssigned:
+		return kgo.OnPartitionsAssigned(unheard), nil
+	case abi.HasRevoked:
+		return kgo.OnPartitionsRevoked(unheard), nil
+	case abi.HasLost:
+		return kgo.OnPartitionsLost(unheard), nil
+	case abi.ClientID:
+		return kgo.ClientID(text(s)), nil
+	case abi.ProducerLinger:
+		return kgo.ProducerLinger(duration), nil
+	case abi.MaxBufferedRecords:
+		return kgo.MaxBufferedRecords(int(first(s))), nil
+	case abi.FetchMaxBytes:
+		return kgo.FetchMaxBytes(int32(first(s))), nil
+	case abi.FetchMaxPartitionBytes:
+		return kgo.FetchMaxPartitionBytes(int32(first(s))), nil
 	default:
 		return nil, fmt.Errorf("there is no option %d", s.Option)
 	}

@@ -309,7 +309,11 @@ func (p *Process) connect(m abi.KafkaRequest) error {
 	p.limits.Clients--
 	cl := &processClient{number: m.Client, process: p}
 	ctx, stop := context.WithCancel(p.ctx)
-	opts, err := cl.options(m.Settings)
+	err := cl.validate(m.Settings, m.Call == abi.NewSession)
+	var opts []kgo.Opt
+	if err == nil {
+		opts, err = cl.options(m.Settings)
+	}
 	if err == nil {
 		opts = append(opts, kgo.WithContext(ctx))
 		if m.Call == abi.NewSession {

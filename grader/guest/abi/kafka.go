@@ -47,6 +47,7 @@ const (
 	ConsumeTopics                         // Texts
 	ConsumeResetOffset                    // Ints: at, relative, epoch, noReset as 0 or 1, afterMilli
 	ConsumeStartOffset                    // as ConsumeResetOffset
+	ConsumePartitions                     // Texts: a topic; Ints: a partition, then as ConsumeResetOffset
 	DisableAutoCommit
 	GreedyAutoCommit
 	AutoCommitMarks
@@ -70,6 +71,11 @@ const (
 	HasAssigned // the client has the callback OnPartitionsAssigned
 	HasRevoked
 	HasLost
+	ClientID // the ones from here on are checked, and change nothing
+	ProducerLinger
+	MaxBufferedRecords // the guest sees to it
+	FetchMaxBytes
+	FetchMaxPartitionBytes
 	kafkaOptions
 )
 
@@ -97,6 +103,7 @@ type KafkaRequest struct {
 	Max      int64
 	Deadline time.Time // of the call's context, in virtual time; zero: none
 	Commit   bool
+	Over     bool // the call's context has ended before it
 	Record   Record
 	Settings []KafkaSetting
 	Offsets  []KafkaOffset
@@ -106,7 +113,7 @@ type KafkaRequest struct {
 func AppendKafkaRequest(b []byte, m KafkaRequest) []byte {
 	b = AppendUint(AppendPosition(b, m.At), m.Client)
 	b = AppendUint(append(b, byte(m.Call)), m.Ticket)
-	b = AppendBool(AppendTime(AppendInt(b, m.Max), m.Deadline), m.Commit)
+	b = AppendBool(AppendBool(AppendTime(AppendInt(b, m.Max), m.Deadline), m.Commit), m.Over)
 	if m.Call == ProduceRecord {
 		b = AppendRecord(b, m.Record)
 	}
@@ -130,7 +137,7 @@ func (r *Reader) KafkaRequest() KafkaRequest {
 	if m.Call >= kafkaCalls {
 		r.fail(errMalformed)
 	}
-	m.Max, m.Deadline, m.Commit = r.Int(), r.Time(), r.Bool()
+	m.Max, m.Deadline, m.Commit, m.Over = r.Int(), r.Time(), r.Bool(), r.Bool()
 	if m.Call == ProduceRecord {
 		m.Record = r.Record()
 	}

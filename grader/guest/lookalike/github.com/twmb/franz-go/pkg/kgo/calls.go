@@ -18,20 +18,23 @@ import (
 var clients []*Client
 
 var (
-	errNoClients = errors.New("kgo.NewClient is not available in this exercise")
-	errNoBroker  = errors.New("no seed brokers: pass the options that the function was given to kgo.NewClient")
-	errOnlySends = errors.New("the client of this exercise only produces")
+	errNoClients  = errors.New("kgo.NewClient is not available in this exercise")
+	errNoBroker   = errors.New("no seed brokers: pass the options that the function was given to kgo.NewClient")
+	errEmptySeeds = errors.New("config erroneously has no seed brokers") // the real client's
+	errOnlySends  = errors.New("the client of this exercise only produces")
 )
 
 // connect makes a client outside.
 func connect(call abi.KafkaCall, opts []Opt) (*Client, error) {
-	cl := new(Client)
+	cl := &Client{cfg: cfg{buffer: 10_000}} // the real client's default
 	for _, o := range opts {
 		o.apply(&cl.cfg)
 	}
 	switch {
 	case !host.MakesClients():
 		return nil, errNoClients
+	case cl.cfg.noSeeds:
+		return nil, errEmptySeeds
 	case !cl.cfg.seeds:
 		return nil, errNoBroker
 	}
@@ -55,6 +58,7 @@ func (cl *Client) call(ctx context.Context, m abi.KafkaRequest) abi.KafkaReply {
 	if m.At == (abi.Position{}) {
 		m.At = host.Position()
 	}
+	m.Over = ctx.Err() != nil
 	if d, ok := ctx.Deadline(); ok {
 		m.Deadline = d
 	}

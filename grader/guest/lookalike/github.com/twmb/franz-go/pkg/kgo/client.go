@@ -20,11 +20,13 @@ type Client struct {
 	cfg cfg
 
 	mu        sync.Mutex
-	producing bool       // in a transaction
+	producing bool // in a transaction
+	closed    bool
 	waiting   []promised // in the order of Produce
 	sending   bool       // a goroutine is at work on waiting
 	pending   int        // records whose promise has not returned
 	flushed   chan struct{}
+	space     chan struct{} // closed when pending gets smaller
 }
 
 // promised is a record on its way.
@@ -38,25 +40,27 @@ type promised struct {
 
 // Produce sends a record in the background. The promise, which may be nil, is
 // called when the record is in the log or has failed; promises are called one
-// after the other. The record must not be changed until then.
+// after the other. The record must not be changed until then. While as many records
+// are under way as MaxBufferedRecords allows, Produce waits.
 func (cl *Client) Produce(
 	ctx context.Context,
 	r *Record,
 	promise func(*Record, error),
 ) {
-	cl.produce(ctx, r, promise, host.Position())
+	cl.produce(ctx, r, promise, host.Position(), true)
 }
 
-// TryProduce is Produce: the buffer of the sandbox is never full.
+// TryProduce is Produce, but for a buffer that is full: the record then fails with
+// ErrMaxBuffered.
 func (cl *Client) TryProduce(
 	ctx context.Context,
 	r *Record,
 	promise func(*Record, error),
 ) {
-	cl.produce(ctx, r, promise, host.Position())
+	cl.produce(ctx, r, promise, host.Position(), false)
 }
 
-func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, error), at abi.Position) {
+func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, error), at abi.Position, waits bool) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -73,11 +77,18 @@ func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, 
 		r.Timestamp = time.Now()
 	}
 	r.Timestamp = r.Timestamp.Truncate(time.Millisecond)
-	cl.mu.Lock()
-	defer cl.mu.Unlock()
 	p := promised{ctx: ctx, rec: r, at: at, promise: promise}
-	if cl.cfg.txn && !cl.producing {
+	full := cl.lockWithSpace(ctx, waits)
+	defer cl.mu.Unlock()
+	switch {
+	case r.Topic == "":
+		p.failed = errNoTopic
+	case cl.cfg.txn && !cl.producing:
 		p.failed = errNotInTransaction
+	case full != nil:
+		p.failed = full
+	case cl.closed:
+		p.failed = ErrClientClosed
 	}
 	cl.waiting = append(cl.waiting, p)
 	cl.pending++
@@ -85,6 +96,30 @@ func (cl *Client) produce(ctx context.Context, r *Record, promise func(*Record, 
 		cl.sending = true
 		go cl.send()
 	}
+}
+
+// lockWithSpace returns with the lock, and with nil when one record more is allowed
+// to be under way.
+func (cl *Client) lockWithSpace(ctx context.Context, waits bool) error {
+	cl.mu.Lock()
+	for cl.id > 0 && cl.pending >= cl.cfg.buffer {
+		if !waits {
+			return ErrMaxBuffered
+		}
+		if cl.space == nil {
+			cl.space = make(chan struct{})
+		}
+		space := cl.space
+		cl.mu.Unlock()
+		select {
+		case <-space:
+			cl.mu.Lock()
+		case <-ctx.Done():
+			cl.mu.Lock()
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // send takes records from the queue until it is empty. Each is a call of its own
@@ -113,19 +148,23 @@ func (cl *Client) finish(n int) {
 		close(cl.flushed)
 		cl.flushed = nil
 	}
+	if cl.space != nil {
+		close(cl.space)
+		cl.space = nil
+	}
 }
 
 // maxRecord is the size from which a record is refused: the real client's limit
 // of a batch.
 const maxRecord = 1_000_012
 
+// noEpoch is what the broker says of the leader's epoch when a record is produced.
+const noEpoch = -1
+
 // deliver hands a record to the host and writes into it where it is in the log.
 func (p promised) deliver(cl *Client) error {
 	r := p.rec
-	switch {
-	case r.Topic == "":
-		return errNoTopic
-	case p.failed != nil:
+	if p.failed != nil {
 		return p.failed
 	}
 	if err := host.Ended(p.ctx); err != nil {
@@ -154,7 +193,7 @@ func (p promised) deliver(cl *Client) error {
 	if err := host.Error(reply.Err); err != nil {
 		return err
 	}
-	r.Partition, r.Offset = reply.Partition, reply.Offset
+	r.Partition, r.Offset, r.LeaderEpoch = reply.Partition, reply.Offset, noEpoch
 	return nil
 }
 
@@ -167,7 +206,7 @@ func (cl *Client) sendRecord(ctx context.Context, r *Record, m abi.Produce) erro
 	}
 	for _, f := range reply.Fetched {
 		sent := recordOf(f, f.Records[0])
-		r.Partition, r.Offset, r.Attrs = sent.Partition, sent.Offset, sent.Attrs
+		r.Partition, r.Offset, r.Attrs, r.LeaderEpoch = sent.Partition, sent.Offset, sent.Attrs, noEpoch
 	}
 	return nil
 }
@@ -183,7 +222,7 @@ func (cl *Client) ProduceSync(ctx context.Context, rs ...*Record) ProduceResults
 		cl.produce(ctx, r, func(r *Record, err error) {
 			results = append(results, ProduceResult{r, err})
 			wg.Done()
-		}, at)
+		}, at, true)
 	}
 	wg.Wait()
 	return results
@@ -211,7 +250,7 @@ func (cl *Client) Flush(ctx context.Context) error {
 }
 
 // AbortBufferedRecords fails every record that is not on its way yet, with
-// ErrAborting.
+// ErrAborting, and waits for the others.
 func (cl *Client) AbortBufferedRecords(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -220,11 +259,29 @@ func (cl *Client) AbortBufferedRecords(ctx context.Context) error {
 	aborted := cl.waiting
 	cl.waiting = nil
 	cl.mu.Unlock()
-	for _, p := range aborted {
-		p.promise(p.rec, ErrAborting)
+	cl.fail(aborted, ErrAborting)
+	return cl.Flush(ctx)
+}
+
+// takeWaiting closes the client for records and returns those that are not on their
+// way yet.
+func (cl *Client) takeWaiting() []promised {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	left := cl.waiting
+	cl.waiting, cl.closed = nil, true
+	return left
+}
+
+// fail calls the promises of records with an error.
+func (cl *Client) fail(list []promised, err error) {
+	for _, p := range list {
+		if p.failed == nil {
+			p.failed = err
+		}
+		p.promise(p.rec, p.failed)
 		cl.finish(1)
 	}
-	return nil
 }
 
 // BufferedProduceRecords is how many records have a promise that has not

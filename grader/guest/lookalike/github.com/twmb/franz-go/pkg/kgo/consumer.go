@@ -11,9 +11,15 @@ import (
 // NewClient makes a client. A real one outside does what it is asked to.
 func NewClient(opts ...Opt) (*Client, error) { return connect(abi.NewClient, opts) }
 
-// Close leaves the group and ends the client.
+// Close leaves the group and ends the client. Records that are not on their way yet
+// fail, with ErrClientClosed.
 func (cl *Client) Close() {
+	var left []promised
+	if cl.id > 0 { // that of the sandbox goes on
+		left = cl.takeWaiting()
+	}
 	cl.call(context.Background(), abi.KafkaRequest{Call: abi.Close})
+	cl.fail(left, ErrClientClosed)
 }
 
 // CloseAllowingRebalance is AllowRebalance and Close.
@@ -35,11 +41,6 @@ func (cl *Client) poll(ctx context.Context, most int) Fetches {
 	m := abi.KafkaRequest{Call: abi.PollRecords, Max: int64(most)}
 	if ctx == nil {
 		m.Commit, ctx = true, context.Background() // at once
-	}
-	if ctx.Err() != nil { // the real client notes the poll and returns
-		m.Commit = true
-		cl.call(ctx, m)
-		return NewErrFetch(ctx.Err())
 	}
 	reply := cl.call(ctx, m)
 	if err := asError(reply.Err); err != nil {
@@ -106,7 +107,10 @@ func (cl *Client) LeaveGroup() {
 // CommitRecords commits the offsets after the records and waits for the answer.
 func (cl *Client) CommitRecords(ctx context.Context, rs ...*Record) error {
 	offsets := offsetsAfter(rs)
-	if len(offsets) == 0 {
+	switch {
+	case !cl.cfg.group:
+		return errNotGroup
+	case len(offsets) == 0:
 		return nil
 	}
 	return cl.commit(ctx, abi.KafkaRequest{Call: abi.CommitOffsets, Offsets: byPartition(offsets)})

@@ -13,5 +13,6 @@ var (
 
 var (
 	errNoTopic          = errors.New("cannot produce record with no topic and no default topic")
+	errNotGroup         = errors.New("invalid group function call when not assigned a group")
 	errNotInTransaction = errors.New("cannot produce record transactionally if not in a transaction")
 )

@@ -23,8 +23,8 @@ type Offset struct {
 	afterMilli   bool
 }
 
-// NewOffset returns the offset at the start, as a reset offset.
-func NewOffset() Offset { return Offset{at: -2, epoch: -1} }
+// NewOffset returns the offset at the end.
+func NewOffset() Offset { return Offset{at: -1, epoch: -1} }
 
 // NoResetOffset returns an offset that makes a partition fail whose offset is out
 // of range, instead of starting over.

@@ -4,14 +4,16 @@ package kgo
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"redeliver/grader/guest/abi"
 )
 
 // Options of a client. Those that only tune a network (ClientID, ProducerLinger,
-// ProducerBatchCompression, MaxBufferedRecords, FetchMaxBytes, AllowAutoTopicCreation)
-// are accepted and change nothing.
+// ProducerBatchCompression, FetchMaxBytes, FetchMaxPartitionBytes, AllowAutoTopicCreation)
+// are checked as the real client does it and change nothing.
 type (
 	// Opt is an option of any kind.
 	Opt interface {
@@ -37,10 +39,13 @@ type (
 // cfg is what the options of a client say.
 type cfg struct {
 	seeds    bool
+	noSeeds  bool // SeedBrokers without any
 	settings []abi.KafkaSetting
 	topic    string // DefaultProduceTopic
 	always   bool   // DefaultProduceTopicAlways
 	txn      bool
+	group    bool
+	buffer   int         // MaxBufferedRecords
 	called   [3]callback // by abi.KafkaCallbackKind
 }
 
@@ -82,18 +87,21 @@ func calls(o abi.KafkaOption, kind abi.KafkaCallbackKind, fn callback) GroupOpt 
 // SeedBrokers says where the cluster is. Run is given it; the address
 // stands for the cluster of the exercise, whatever it is.
 func SeedBrokers(seeds ...string) Opt {
-	return clientOpt{func(c *cfg) { c.seeds = len(seeds) > 0 }}
+	return clientOpt{func(c *cfg) { c.seeds, c.noSeeds = len(seeds) > 0, len(seeds) == 0 }}
 }
 
 // ClientID changes nothing.
-func ClientID(id string) Opt { return clientOpt{nothing} }
+func ClientID(id string) Opt { return clientOpt{texts(abi.ClientID, id)} }
 
 // AllowAutoTopicCreation changes nothing: a topic that does not exist is not made.
 func AllowAutoTopicCreation() Opt { return clientOpt{nothing} }
 
 // ConsumerGroup makes the client a member of a group.
 func ConsumerGroup(group string) GroupOpt {
-	return groupOpt{texts(abi.ConsumerGroup, group)}
+	return groupOpt{func(c *cfg) {
+		c.group = group != ""
+		texts(abi.ConsumerGroup, group)(c)
+	}}
 }
 
 // ConsumeTopics says what to read.
@@ -112,6 +120,18 @@ func ConsumeStartOffset(offset Offset) ConsumerOpt {
 	return consumerOpt{ints(abi.ConsumeStartOffset, offset.ints()...)}
 }
 
+// ConsumePartitions says which partitions to read, and from where, without a group.
+func ConsumePartitions(partitions map[string]map[int32]Offset) ConsumerOpt {
+	return consumerOpt{func(c *cfg) {
+		for _, topic := range slices.Sorted(maps.Keys(partitions)) {
+			for _, id := range slices.Sorted(maps.Keys(partitions[topic])) {
+				ints := append([]int64{int64(id)}, partitions[topic][id].ints()...)
+				c.settings = append(c.settings, abi.KafkaSetting{Option: abi.ConsumePartitions, Texts: []string{topic}, Ints: ints})
+			}
+		}
+	}}
+}
+
 // FetchIsolationLevel says whether records of open and aborted transactions are
 // read.
 func FetchIsolationLevel(level IsolationLevel) ConsumerOpt {
@@ -124,10 +144,12 @@ func FetchMaxWait(wait time.Duration) ConsumerOpt {
 }
 
 // FetchMaxBytes changes nothing.
-func FetchMaxBytes(b int32) ConsumerOpt { return consumerOpt{nothing} }
+func FetchMaxBytes(b int32) ConsumerOpt { return consumerOpt{ints(abi.FetchMaxBytes, int64(b))} }
 
 // FetchMaxPartitionBytes changes nothing.
-func FetchMaxPartitionBytes(b int32) ConsumerOpt { return consumerOpt{nothing} }
+func FetchMaxPartitionBytes(b int32) ConsumerOpt {
+	return consumerOpt{ints(abi.FetchMaxPartitionBytes, int64(b))}
+}
 
 // DisableAutoCommit leaves commits to the submission.
 func DisableAutoCommit() GroupOpt { return groupOpt{ints(abi.DisableAutoCommit)} }
@@ -243,10 +265,18 @@ func RecordPartitioner(partitioner Partitioner) ProducerOpt {
 
 // ProducerLinger changes nothing: a record is sent as soon as the submission waits
 // for something.
-func ProducerLinger(linger time.Duration) ProducerOpt { return producerOpt{nothing} }
+func ProducerLinger(linger time.Duration) ProducerOpt {
+	return producerOpt{ints(abi.ProducerLinger, int64(linger))}
+}
 
-// MaxBufferedRecords changes nothing.
-func MaxBufferedRecords(n int) ProducerOpt { return producerOpt{nothing} }
+// MaxBufferedRecords is how many records may be under way: more wait, or fail in
+// TryProduce.
+func MaxBufferedRecords(n int) ProducerOpt {
+	return producerOpt{func(c *cfg) {
+		c.buffer = n
+		ints(abi.MaxBufferedRecords, int64(n))(c)
+	}}
+}
 
 // ProducerBatchCompression changes nothing.
 func ProducerBatchCompression(preference ...CompressionCodec) ProducerOpt {

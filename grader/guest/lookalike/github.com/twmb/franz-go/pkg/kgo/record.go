@@ -3,8 +3,8 @@
 // need: records, a client that produces, and for the entry consumer clients that
 // the submission makes itself. The real clients run outside the sandbox.
 //
-// What is left out: everything that names a type of package kmsg, direct
-// consuming of partitions, regular expressions for topics, share groups, hooks and
+// What is left out: everything that names a type of package kmsg, adding and removing
+// what is consumed later, regular expressions for topics, share groups, hooks and
 // loggers, the formatting of records.
 //
 // What a client does not imitate: it sends each record as a batch of its own, in
