@@ -77,6 +77,9 @@ func (p *Process) Call(m abi.KafkaRequest, remaining time.Duration) (*Call, erro
 	if cl == nil {
 		return nil, fmt.Errorf("there is no client %d", m.Client)
 	}
+	if err := overBefore(m, remaining); err != nil {
+		return Answered(m, abi.KafkaReply{Err: errorOf(err)}), nil
+	}
 	switch m.Call {
 	case abi.CallbackDone:
 		cl.answered()
@@ -100,6 +103,20 @@ func (p *Process) Call(m abi.KafkaRequest, remaining time.Duration) (*Call, erro
 		c.reply = cl.perform(ctx, m)
 	}()
 	return c, nil
+}
+
+// overBefore is the answer to a commit whose context has ended before it: the real
+// client gives it too, but leaves it to chance whether the broker hears of the commit.
+func overBefore(m abi.KafkaRequest, remaining time.Duration) error {
+	commits := m.Call == abi.CommitOffsets || m.Call == abi.CommitUncommitted || m.Call == abi.CommitMarked
+	switch {
+	case !m.Over || !commits:
+		return nil
+	case remaining == time.Nanosecond:
+		return context.DeadlineExceeded
+	default:
+		return context.Canceled
+	}
 }
 
 // contextOf is a call's context.
