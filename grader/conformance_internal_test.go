@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,33 @@ func TestConformanceOfOwnClients(t *testing.T) {
 				t.Log(want)
 			}
 		})
+	}
+}
+
+// Every name of package kgo that there is in the sandbox is used by a program; types
+// go along with what they are for.
+func TestConformanceIsOfEveryName(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../docs/authoring.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(docs), "<!-- kgo: made from the sources -->\n")
+	list, _, ok := strings.Cut(list, "<!-- kgo: end -->")
+	if !ok {
+		t.Fatal("docs/authoring.md has no list of names")
+	}
+	var programs strings.Builder
+	for _, f := range conformanceFiles(t) {
+		programs.Write(f.Content)
+	}
+	for line := range strings.Lines(list) {
+		_, names, _ := strings.Cut(line, ":")
+		for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(names, -1) {
+			if !regexp.MustCompile(`\.` + m[1] + `\b`).MatchString(programs.String()) {
+				t.Errorf("no program uses %s", m[1])
+			}
+		}
 	}
 }
 
@@ -96,11 +124,16 @@ func conformanceWorld(t *testing.T) *world {
 	for _, program := range handler.Programs() {
 		e.Events.Templates = append(e.Events.Templates, exercises.Template{Key: program.Name})
 	}
+	return worldFor(t, e, conformanceFiles(t))
+}
+
+// conformanceFiles are the sources of the programs.
+func conformanceFiles(t *testing.T) (files []exercises.File) {
+	t.Helper()
 	names, err := filepath.Glob("conformance/*.go")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
 	}
-	var files []exercises.File
 	for _, name := range names {
 		source, err := os.ReadFile(name)
 		if err != nil {
@@ -108,7 +141,7 @@ func conformanceWorld(t *testing.T) *world {
 		}
 		files = append(files, exercises.File{Name: filepath.Base(name), Content: source})
 	}
-	return worldFor(t, e, files)
+	return files
 }
 
 // sandboxed runs the program with an index and a name as a submission.

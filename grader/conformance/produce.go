@@ -65,7 +65,7 @@ func producePrograms() []Program {
 			for i := range 6 {
 				p.results(cl.ProduceSync(ctx, value(Three, fmt.Sprintf("key-%d", i))))
 			}
-			cl = p.client(kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)))
+			cl = p.client(kgo.RecordPartitioner(kgo.StickyKeyPartitioner(kgo.PartitionerHasher(nil))))
 			p.results(cl.ProduceSync(ctx, value(Three, "key-0"), value(Three, "key-0")))
 		}},
 		{Name: "produce: a partition by hand", run: func(ctx context.Context, p *protocol) {
@@ -88,6 +88,16 @@ func producePrograms() []Program {
 		}},
 		{Name: "produce: unknown topic", run: func(ctx context.Context, p *protocol) {
 			p.results(p.client().ProduceSync(ctx, value("four", "v")))
+		}},
+		{Name: "produce: unknown topic that may be made", run: func(ctx context.Context, p *protocol) {
+			p.results(p.client(kgo.AllowAutoTopicCreation()).ProduceSync(ctx, value("four", "v")))
+		}},
+		{Name: "produce: compressed", run: func(ctx context.Context, p *protocol) {
+			for _, codec := range []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()} {
+				cl := p.client(kgo.ProducerBatchCompression(codec))
+				p.failed("produce", cl.ProduceSync(ctx, value(One, "v")).FirstErr())
+			}
+			p.records("read", read(p.client(kgo.ConsumeTopics(One)), 5))
 		}},
 		{Name: "produce: unknown topic, with retries and a time-out", run: func(ctx context.Context, p *protocol) {
 			p.results(p.client(kgo.RecordRetries(1)).ProduceSync(ctx, value("four", "v")))
@@ -169,6 +179,8 @@ func producePrograms() []Program {
 		{Name: "produce: without idempotence", run: func(ctx context.Context, p *protocol) {
 			cl := p.client(kgo.DisableIdempotentWrite())
 			p.results(cl.ProduceSync(ctx, value(One, "all"), value(One, "again")))
+			cl = p.client(kgo.RequiredAcks(kgo.AllISRAcks()))
+			p.results(cl.ProduceSync(ctx, value(One, "in sync")))
 			cl = p.client(kgo.DisableIdempotentWrite(), kgo.RequiredAcks(kgo.LeaderAck()))
 			p.results(cl.ProduceSync(ctx, value(One, "leader")))
 		}},

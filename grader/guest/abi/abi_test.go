@@ -78,9 +78,9 @@ func messages() []message {
 		of("charge", abi.Charge{At: at, Account: "a", Amount: -1, Key: "k"}, abi.AppendCharge, (*abi.Reader).Charge),
 		of("charge reply", abi.ChargeReply{Result: abi.NoAnswer, Text: "i/o timeout"}, abi.AppendChargeReply, (*abi.Reader).ChargeReply),
 		of("kafka request", abi.KafkaRequest{
-			At: at, Client: 3, Call: abi.ProduceRecord, Ticket: 9, Max: -1, Deadline: utc, Commit: true,
+			At: at, Client: 3, Call: abi.ProduceRecord, Ticket: 9, Max: -1, Deadline: utc, Commit: true, Over: true,
 			Record:   abi.Record{Topic: "t", Value: []byte("v")},
-			Settings: []abi.KafkaSetting{{Option: abi.HasLost}, {Option: abi.ConsumeResetOffset, Ints: []int64{-2, 0}, Texts: []string{"", "x"}}},
+			Settings: []abi.KafkaSetting{{Option: abi.HasLost}, {Option: abi.FetchMaxPartitionBytes, Ints: []int64{1}}, {Option: abi.ConsumeResetOffset, Ints: []int64{-2, 0}, Texts: []string{"", "x"}}},
 			Offsets:  []abi.KafkaOffset{{Topic: "t", Partition: 1, Epoch: -1, Offset: math.MaxInt64}},
 		}, abi.AppendKafkaRequest, (*abi.Reader).KafkaRequest),
 		of("kafka reply", abi.KafkaReply{
