@@ -217,7 +217,7 @@ func TestRates(t *testing.T) {
 		came := 0
 		for range crowd {
 			token, c := newCandidate(t, b, store.Actor{Person: store.Person{ID: 1}}, a)
-			if err := b.st.StartSitting(t.Context(), c, "", frozen()); err != nil {
+			if err := b.queue.StartSitting(t.Context(), c, ""); err != nil {
 				t.Fatal(err)
 			}
 			for i, want := range []int{303, 303, http.StatusTooManyRequests} {
@@ -228,7 +228,7 @@ func TestRates(t *testing.T) {
 			came += 2
 		}
 		token, c := newCandidate(t, b, store.Actor{Person: store.Person{ID: 1}}, a)
-		if err := b.st.StartSitting(t.Context(), c, "", frozen()); err != nil {
+		if err := b.queue.StartSitting(t.Context(), c, ""); err != nil {
 			t.Fatal(err)
 		}
 		if status := save(token, 0); came != crowd*2 || status != http.StatusTooManyRequests {
