@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -24,26 +25,42 @@ import (
 // nobody who they are: the test says who comes.
 type testProvider struct {
 	oidctest.Server
-	key *rsa.PrivateKey
 	url string
 
 	mu        sync.Mutex
+	sign      func(claims string) (token string)
 	challenge string         // of the last visit
 	claims    map[string]any // of whom the next code is for
 }
 
 func newTestProvider(t *testing.T) *testProvider {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &testProvider{key: key, Server: oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}}
+	key := newKey(t)
+	p := &testProvider{sign: signWith(key), Server: oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
 	p.url = ts.URL
 	p.SetIssuer(ts.URL)
 	return p
+}
+
+func newKey(t *testing.T) *rsa.PrivateKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func signWith(key *rsa.PrivateKey) func(claims string) string {
+	return func(claims string) string { return oidctest.SignIDToken(key, "k", oidc.RS256, claims) }
+}
+
+// unsigned is a token that says so itself.
+func unsigned(claims string) string {
+	encoded := base64.RawURLEncoding.EncodeToString
+	return encoded([]byte(`{"alg":"none","kid":"k"}`)) + "." + encoded([]byte(claims)) + "."
 }
 
 func (p *testProvider) config() auth.ProviderConfig {
@@ -92,7 +109,7 @@ func (p *testProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{
-		"access_token": "unused", "token_type": "Bearer", "id_token": oidctest.SignIDToken(p.key, "k", oidc.RS256, string(claims)),
+		"access_token": "unused", "token_type": "Bearer", "id_token": p.sign(string(claims)),
 	})
 }
 
@@ -209,6 +226,17 @@ func TestProviderIsNotBelieved(t *testing.T) {
 			t.Errorf("status %d, %d", first.status, second.status)
 		}
 	})
+	for name, sign := range map[string]func(string) string{"OtherKey": signWith(newKey(t)), "Unsigned": unsigned} {
+		t.Run(name, func(t *testing.T) {
+			p.mu.Lock()
+			p.sign = sign
+			p.mu.Unlock()
+			v := b.visitor(t)
+			if a := v.through(t, p, "/en/sign-in/oidc", owner); a.status != http.StatusBadGateway || sessionCookie(t, v) != "" {
+				t.Errorf("status %d, session %q", a.status, sessionCookie(t, v))
+			}
+		})
+	}
 }
 
 func TestProviderThatIsAway(t *testing.T) {
