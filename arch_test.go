@@ -53,13 +53,14 @@ var mayImport = map[string][]string{
 	"web/auth":    {"web/store"},
 	"web/jobs":    {"exercises", "grader/verdict", "web/store", "web/webhook"},
 	// It keeps the labs of visitors; nothing else in a server calls grader/labs.
-	"web/search": {},
-	"web/review": {"content", "exercises", "grader/verdict", "web/store"},
-	"web/labs":   {"grader/labs", "grader/labs/scene"},
-	"web/views":  {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
+	"web/search":     {},
+	"web/similarity": {},
+	"web/review":     {"content", "exercises", "grader/verdict", "web/store"},
+	"web/labs":       {"grader/labs", "grader/labs/scene"},
+	"web/views":      {"content", "exercises", "grader/labs/scene", "grader/trace", "grader/verdict", "static"},
 	"web": {
 		"content", "exercises", "grader/labs/scene", "grader/schedule", "grader/trace", "grader/verdict", "static", // of the grader only plain data
-		"web/auth", "web/clock", "web/jobs", "web/labs", "web/review", "web/search", "web/store", "web/views", "web/webhook",
+		"web/auth", "web/clock", "web/jobs", "web/labs", "web/review", "web/search", "web/similarity", "web/store", "web/views", "web/webhook",
 	},
 }
 

@@ -173,6 +173,24 @@ func TestBrowserTypesUntilTheEnd(t *testing.T) {
 	}
 }
 
+// twoAlike are candidates who handed in nearly the same.
+func (b *browserBundle) twoAlike(t *testing.T, by store.Actor, a store.Assignment) {
+	t.Helper()
+	original := solutionOf(t, "prepared-statements")
+	for _, text := range []string{original, copied(original)} {
+		token, _ := newCandidate(t, b.testBundle, by, a)
+		v, link := b.visitor(t), "/en/a/"+token
+		v.post(t, link+"/start", nil)
+		r := v.post(t, link+"/exercises/core/charge-once/submissions", url.Values{views.BaseField: {"0"}, views.FieldOf("handler.go"): {text}})
+		_, id, ok := strings.Cut(r.header.Get("Location"), "/submissions/")
+		if !ok {
+			t.Fatalf("status %d: %s", r.status, r.body)
+		}
+		b.grader.verdicts <- failedVerdict(t)
+		b.graded(t, v, link+"/submissions/"+id)
+	}
+}
+
 // assignmentSamples makes what stands for the changing parts of the addresses of
 // interviewers and candidates, and signs the tab in as an owner.
 func (b *browserBundle) assignmentSamples(t *testing.T) *strings.Replacer {
@@ -208,6 +226,7 @@ func (b *browserBundle) assignmentSamples(t *testing.T) *strings.Replacer {
 	}
 	b.grader.verdicts <- failedVerdict(t)
 	b.graded(t, v, link+"/submissions/"+id)
+	b.twoAlike(t, by, a)
 	report := "/assign/1/candidates/1"
 	invitation, _, err := b.srv.auth.Invite(t.Context(), by, store.Interviewer, "")
 	if err != nil {
@@ -224,7 +243,7 @@ func (b *browserBundle) assignmentSamples(t *testing.T) *strings.Replacer {
 		"/people/webhooks/:id/deliveries/:did", fmt.Sprintf("/people/webhooks/%d/deliveries/1", hook), "/people/webhooks/:id", fmt.Sprintf("/people/webhooks/%d", hook),
 		"/assign/:aid/candidates/:cid/submissions/:id", report+"/submissions/"+id,
 		"/assign/:aid/candidates/:cid/exercises/:pack/:slug", report+"/exercises/core/charge-once",
-		"/assign/:aid/candidates/:cid", report, "/assign/:id", "/assign/1",
+		"/assign/:aid/candidates/:cid", report, "/assign/:id/compare", "/assign/1/compare?a=2&b=3", "/assign/:id", "/assign/1",
 		"/a/:token/submissions/:id", "/a/"+token+"/submissions/"+id,
 		"/a/:token/exercises/:pack/:slug", "/a/"+token+"/exercises/core/charge-once", "/a/:token", "/a/"+token,
 		"/people/:id", "/people/"+newPersonIn(t, b.testBundle), "/invitations/:token", "/invitations/"+invitation,

@@ -127,6 +127,7 @@ func (s *Server) routes(e *echo.Echo) {
 	site.POST("/assign/:id/open-link", s.openLinkCreate, mine, posts)
 	site.POST("/assign/:id/open-link/cancel", s.openLinkCancel, mine, posts)
 	site.POST("/assign/:id/delete", s.assignmentDelete, mine, posts)
+	get(site, "/assign/:id/compare", s.compareShow, mine)
 	get(site, "/assign/:id/candidates.csv", s.candidatesCSV, mine)
 	get(site, "/assign/:id/candidates.json", s.candidatesJSON, mine)
 

@@ -208,6 +208,9 @@ func accessTable() []access {
 		ownersOnly("POST", "/:lang/assign/:id/open-link/cancel", "/en/assign/{theirs}/open-link/cancel", 303),
 		staff("POST", "/:lang/assign/:id/delete", "/en/assign/{assignment}/delete", 303),
 		ownersOnly("POST", "/:lang/assign/:id/delete", "/en/assign/{theirs}/delete", 303),
+		staff("GET", "/:lang/assign/:id/compare", "/en/assign/{pair}", 200),
+		ownersOnly("GET", "/:lang/assign/:id/compare", "/en/assign/{their-pair}", 200),
+		staff("GET", "/:lang/assign/:id/compare", "/en/assign/{half-pair}", 404), // one of them sits elsewhere
 		staff("GET", "/:lang/assign/:id/candidates.csv", "/en/assign/{assignment}/candidates.csv", 200),
 		ownersOnly("GET", "/:lang/assign/:id/candidates.csv", "/en/assign/{theirs}/candidates.csv", 200),
 		staff("GET", "/:lang/assign/:id/candidates.json", "/en/assign/{assignment}/candidates.json", 200),
@@ -420,6 +423,20 @@ func (b *accessBundle) candidatePath(t *testing.T, by store.Actor) (string, stri
 	return fmt.Sprintf("%d/candidates/%d", a.ID, c.ID), token
 }
 
+// pair is the comparison of two new candidates, the second one of an assignment of
+// somebody else.
+func (b *accessBundle) pair(t *testing.T, by, other store.Actor) string {
+	t.Helper()
+	a := b.assignment(t, by)
+	second := a
+	if other != by {
+		second = b.assignment(t, other)
+	}
+	_, one := newCandidate(t, b.testBundle, by, a)
+	_, two := newCandidate(t, b.testBundle, other, second)
+	return fmt.Sprintf("%d/compare?a=%d&b=%d", a.ID, one.ID, two.ID)
+}
+
 // sitting is the token of a new candidate who has started.
 func (b *accessBundle) sitting(t *testing.T) string {
 	t.Helper()
@@ -513,6 +530,9 @@ func (b *accessBundle) fill(t *testing.T, s string) string {
 	replace("{their-handed-in}", func() string { path, id := b.handedIn(t, b.root); return path + "/submissions/" + id })
 	replace("{drafted}", func() string { path, _ := b.handedIn(t, b.as()); return path + "/exercises/core/charge-once/drafts/1" })
 	replace("{their-drafted}", func() string { path, _ := b.handedIn(t, b.root); return path + "/exercises/core/charge-once/drafts/1" })
+	replace("{pair}", func() string { return b.pair(t, b.as(), b.as()) })
+	replace("{their-pair}", func() string { return b.pair(t, b.root, b.root) })
+	replace("{half-pair}", func() string { return b.pair(t, b.as(), b.root) })
 	replace("{webhook}", func() string { return fmt.Sprint(b.webhook(t)) })
 	replace("{delivery}", func() string {
 		hook := b.webhook(t)

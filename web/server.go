@@ -172,6 +172,7 @@ type Server struct {
 	watched     watched
 	drawings    *limiter
 	cards       cards
+	similar     similar
 	requests    requests
 	streams     chan struct{} // holds one entry for each open stream
 	closing     chan struct{} // closed when the server begins to stop
@@ -200,6 +201,7 @@ func New(cfg Config, st *store.Store, q Queue, c Catalog) (*Server, error) {
 		places:      newLimiter(cfg.PlacesPerHour, time.Hour, cfg.Now),
 		runs:        newLimiter(cfg.RunsPerMinute, time.Minute, cfg.Now),
 		requests:    newRequests(),
+		similar:     newSimilar(),
 		drawings:    newLimiter(cfg.DrawingsPerMinute, time.Minute, cfg.Now),
 		labClicks:   newLimiter(cfg.LabClicksPerMinute, time.Minute, cfg.Now),
 		rooms:       labs.New(labs.Config{}),

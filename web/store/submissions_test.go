@@ -15,6 +15,7 @@ import (
 
 type newSubmission struct {
 	token, publicID, exercise, hash string
+	browser                         store.Browser // in place of the token
 	at                              int64
 }
 
@@ -22,7 +23,7 @@ type newSubmission struct {
 func createSubmission(t *testing.T, st *store.Store, n newSubmission) (id int64) {
 	t.Helper()
 	err := st.InTx(t.Context(), func(_ *sql.Tx, q *db.Queries) error {
-		browser, err := store.TouchBrowser(t.Context(), q, store.BrowserOf(n.token), time.UnixMilli(n.at))
+		browser, err := store.TouchBrowser(t.Context(), q, cmp.Or(n.browser, store.BrowserOf(n.token)), time.UnixMilli(n.at))
 		if err != nil {
 			return err
 		}

@@ -167,6 +167,14 @@ func NewAssignment(p Page, f AssignmentFacts, candidates []CandidateLine, form L
 	return m, t.err
 }
 
+// compared are the candidates that can be set side by side.
+func (m AssignmentModel) compared() (choices []CandidateChoice) {
+	for _, c := range m.Candidates {
+		choices = append(choices, CandidateChoice{c.ID, c.Name})
+	}
+	return distinct(choices)
+}
+
 // CandidateLinkModel is the model of CandidateLink.
 type CandidateLinkModel struct {
 	Page

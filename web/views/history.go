@@ -109,14 +109,7 @@ func NewHistory(p Page, h History) (HistoryModel, error) {
 		m.Choices = append(m.Choices, HistoryChoice{draftRef(d.Version), t.say("history.draft", "N", d.Version, "Time", ClockTime(d.At))})
 	}
 	m.Between = t.say("history.between", "From", m.choice(h.From), "To", m.choice(h.To))
-	for i, f := range h.New {
-		d := diffOf(f.Name, h.Old[i].Content, f.Content)
-		caption := t.say("history.unchanged", "Name", f.Name)
-		if len(d.Lines) > 0 {
-			caption = t.say("history.changed", "Name", f.Name, "Added", d.Added, "Removed", d.Removed)
-		}
-		m.Differences = append(m.Differences, DifferenceModel{d, caption})
-	}
+	m.Differences = t.differences(h.Old, h.New)
 	return m, t.err
 }
 

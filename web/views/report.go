@@ -197,14 +197,7 @@ func NewPlayback(m PlaybackModel) (PlaybackModel, error) {
 	for _, p := range m.Events[m.Step-1].Pastes {
 		m.Source.markPasted(p)
 	}
-	for i, f := range m.Files {
-		d := diffOf(f.Name, m.Old[i].Content, f.Content)
-		caption := t.say("history.unchanged", "Name", f.Name)
-		if len(d.Lines) > 0 {
-			caption = t.say("history.changed", "Name", f.Name, "Added", d.Added, "Removed", d.Removed)
-		}
-		m.Differences = append(m.Differences, DifferenceModel{d, caption})
-	}
+	m.Differences = t.differences(m.Old, m.Files)
 	m.What = t.stepText(m.Events[m.Step-1], m.From)
 	return m, t.err
 }

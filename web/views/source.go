@@ -21,8 +21,8 @@ type SourceLine struct {
 	ID   string // of the element on the page
 	Text string
 	Hit  bool
-	// Pasted marks one that was pasted or moved.
-	Pasted bool
+	// Pasted marks one that was pasted or moved, Alike one that is in another text, too.
+	Pasted, Alike bool
 }
 
 // SourceLink leads to a line of the source. Without a place it is empty.
@@ -76,6 +76,24 @@ func (s Source) markPasted(p Paste) {
 		}
 		l.Pasted = true
 	}
+}
+
+func (s Source) markAlike(span Span) {
+	for line := span.From; line <= span.To; line++ {
+		if l := s.line(span.File, line); l != nil {
+			l.Alike = true
+		}
+	}
+}
+
+// within gives the lines names of their own, where a page has several sources.
+func (s Source) within(prefix string) Source {
+	for _, f := range s {
+		for i := range f.Lines {
+			f.Lines[i].ID = prefix + f.Lines[i].ID
+		}
+	}
+	return s
 }
 
 func (s Source) line(file string, line int) *SourceLine {

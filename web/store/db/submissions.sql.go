@@ -289,6 +289,57 @@ func (q *Queries) GetSubmission(ctx context.Context, id int64) (Submission, erro
 	return i, err
 }
 
+const listCounted = `-- name: ListCounted :many
+SELECT k.candidate_id, k.name, k.exercise, k.id, k.public_id, k.source_hash FROM (
+  SELECT c.id AS candidate_id, c.name, s.exercise, s.id, s.public_id, s.source_hash,
+    ROW_NUMBER() OVER (PARTITION BY s.browser_id, s.exercise ORDER BY
+      CASE s.outcome WHEN 'passed' THEN 4 WHEN 'failed' THEN 3 WHEN 'rejected' THEN 2 WHEN 'inconclusive' THEN 1 ELSE 0 END DESC, s.id DESC) AS place
+  FROM candidates c JOIN submissions s ON s.browser_id = c.browser_id
+  WHERE c.assignment_id = $1
+) k WHERE k.place = 1 ORDER BY k.candidate_id, k.exercise
+`
+
+type ListCountedRow struct {
+	CandidateID int64
+	Name        string
+	Exercise    string
+	ID          int64
+	PublicID    string
+	SourceHash  string
+}
+
+// ListCounted lists for each candidate of an assignment and each exercise the submission
+// that counts: the one with the best outcome, of equals the newest.
+func (q *Queries) ListCounted(ctx context.Context, assignmentID int64) ([]ListCountedRow, error) {
+	rows, err := q.db.QueryContext(ctx, listCounted, assignmentID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListCountedRow{}
+	for rows.Next() {
+		var i ListCountedRow
+		if err := rows.Scan(
+			&i.CandidateID,
+			&i.Name,
+			&i.Exercise,
+			&i.ID,
+			&i.PublicID,
+			&i.SourceHash,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listGraded = `-- name: ListGraded :many
 SELECT id, public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, job_id, attempt, created_at, started_at, finished_at, begun_at, waited_until, replaced_at FROM submissions WHERE state = 'graded' AND id > $1 ORDER BY id LIMIT $2
 `

@@ -109,3 +109,14 @@ SELECT files, verdict FROM submissions WHERE id = (
 -- name: ListGraded :many
 -- ListGraded pages through everything that was judged, in the order of arrival.
 SELECT * FROM submissions WHERE state = 'graded' AND id > @after ORDER BY id LIMIT @max_rows;
+
+-- name: ListCounted :many
+-- ListCounted lists for each candidate of an assignment and each exercise the submission
+-- that counts: the one with the best outcome, of equals the newest.
+SELECT k.candidate_id, k.name, k.exercise, k.id, k.public_id, k.source_hash FROM (
+  SELECT c.id AS candidate_id, c.name, s.exercise, s.id, s.public_id, s.source_hash,
+    ROW_NUMBER() OVER (PARTITION BY s.browser_id, s.exercise ORDER BY
+      CASE s.outcome WHEN 'passed' THEN 4 WHEN 'failed' THEN 3 WHEN 'rejected' THEN 2 WHEN 'inconclusive' THEN 1 ELSE 0 END DESC, s.id DESC) AS place
+  FROM candidates c JOIN submissions s ON s.browser_id = c.browser_id
+  WHERE c.assignment_id = @assignment_id
+) k WHERE k.place = 1 ORDER BY k.candidate_id, k.exercise;
