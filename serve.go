@@ -179,7 +179,7 @@ func (f webhookFlags) policy() (webhook.Policy, error) {
 
 // oidcFlags name a provider of accounts.
 type oidcFlags struct {
-	Issuer       string `help:"OpenID Connect provider with whose accounts people sign in too; it needs --base-url." env:"REDELIVER_OIDC_ISSUER" placeholder:"URL"`
+	Issuer       string `help:"OpenID Connect provider with whose accounts people sign in too; it needs --base-url, and https unless it is on this machine." env:"REDELIVER_OIDC_ISSUER" placeholder:"URL"`
 	ClientID     string `help:"What the provider calls this site." env:"REDELIVER_OIDC_CLIENT_ID" placeholder:"ID"`
 	ClientSecret string `help:"What the provider knows this site by." env:"REDELIVER_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
 }
@@ -193,6 +193,9 @@ func (f oidcFlags) config(base string) (auth.ProviderConfig, error) {
 		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --oidc-issuer and --oidc-client-id")}
 	case base == "":
 		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --base-url: it sends browsers back to that address and " + web.OIDCCallback)}
+	}
+	if err := auth.CheckIssuer(f.Issuer); err != nil {
+		return auth.ProviderConfig{}, usageError{fmt.Errorf("--oidc-issuer: %w", err)}
 	}
 	return auth.ProviderConfig{Issuer: f.Issuer, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Redirect: strings.TrimRight(base, "/") + web.OIDCCallback}, nil
 }

@@ -23,6 +23,7 @@ import (
 //	client_time.go    when nobody can go on: time passes, processes stop
 //	client_effect.go  how calls read in the timeline
 //	client_entry.go   what it shows to the rest of the harness
+//	client_markers.go what transactions leave in the outputs
 //	client_publish.go the caller of the entry producer
 //
 // Broker, clients and guests live in a bubble of virtual time. Between two steps
@@ -48,6 +49,9 @@ type clientRun struct {
 	restarts int           // of processes that had nothing to do any more, in a row
 	returns  map[*lane]int // of functions that nobody had asked to end
 	outputs  []output
+
+	transactions bool // a client has begun or ended one
+	ends         map[partition]extent
 
 	publishing *publishing // nil: a consumer
 }
@@ -87,7 +91,7 @@ func (w *world) runClients(ctx context.Context, s schedule.Schedule, o options) 
 	}
 	c := &clientRun{
 		run: r, kafka: map[*lane]*cluster.Process{}, calls: map[*lane]*waiting{}, asleep: map[*lane][]*waiting{}, paused: map[*lane]*pause{}, locked: map[*lane]int{}, ahead: map[*lane]map[partition]passing{}, putOut: map[*lane]abi.Error{},
-		groups: map[string]bool{}, returns: map[*lane]int{},
+		groups: map[string]bool{}, returns: map[*lane]int{}, ends: map[partition]extent{},
 		limits: cluster.Limits{Clients: maxClients, Records: maxProduced, Bytes: maxProducedBytes},
 	}
 	c.entry = clientEntry{}
@@ -162,6 +166,9 @@ func (c *clientRun) consume(ctx context.Context) error {
 		}
 		c.rest()
 		c.tellGroups()
+		if err := c.tellMarkers(ctx); err != nil {
+			return err
+		}
 		if happened, err := c.goOn(ctx); err != nil || happened {
 			if err != nil {
 				return err
@@ -415,6 +422,9 @@ func (c *clientRun) crash(ctx context.Context, l *lane, before string) error {
 	c.rec.Add(verdict.Step{Lane: l.proc.name, Event: trace.Crash, Text: text, Decisive: true})
 	if c.out.crash == nil {
 		c.out.crash = site
+	}
+	if err := c.tellOpen(); err != nil {
+		return err
 	}
 	return c.start(ctx, l)
 }

@@ -25,6 +25,7 @@ func (c *clientRun) call(l *lane, e kafkaEffect) {
 		c.calls[l] = &waiting{eff: -1, call: cluster.Answered(e.req, c.failedPoll())}
 		return
 	}
+	c.transactions = c.transactions || usesTransactions(e.req.Call)
 	w := &waiting{eff: -1, began: len(c.out.effects)}
 	if counts(e) && e.req.Call != abi.PollRecords {
 		fail := e.fails() && c.take(schedule.Fail)

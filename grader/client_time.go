@@ -355,6 +355,9 @@ func (c *clientRun) settleTransactions(ctx context.Context) error {
 	}
 	time.Sleep(deadTransactions) //nolint:forbidigo // virtual time
 	c.rest()
+	if err := c.tellMarkers(ctx); err != nil {
+		return err
+	}
 	for _, t := range topics {
 		for p := range t.Partitions {
 			rows, err := c.readOutput(ctx, t.Name, p)

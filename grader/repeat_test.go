@@ -25,12 +25,16 @@ func TestRepetition(t *testing.T) { //nolint:paralleltest // it sets GOMAXPROCS 
 		}
 		graders[workers] = g
 	}
-	// Four of fifty gradings run all phases, the others those with the cheapest
-	// schedules: what a grading leaves behind does not depend on their number.
+	// Ten of a hundred gradings run all phases, the others those with the cheapest
+	// schedules: what a grading leaves behind does not depend on their number. With
+	// -whole all gradings run all phases.
 	quick := *e
 	quick.Phases = []string{schedule.Redelivery}
 	asked := []*exercises.Exercise{&quick, e}
 	sources := [][]exercises.File{e.Starter, solution(t, e)}
+	for _, s := range []exercises.Sample{e.Solutions[1], e.Wrong[0], e.Wrong[1]} {
+		sources = append(sources, s.Files)
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	hashes := map[int][]string{}
 	goroutines, files := 0, 0
@@ -38,15 +42,15 @@ func TestRepetition(t *testing.T) { //nolint:paralleltest // it sets GOMAXPROCS 
 		runtime.GOMAXPROCS([]int{1, 4, 2}[i%3])
 		n := i % len(sources)
 		full := 0
-		if i%50 < 4 {
+		if *whole || i%100 < 2*len(sources) { // each once with one worker, once with four
 			full = 1
 		}
-		v := grade(t, graders[[]int{1, 4}[i/2%2]], grader.Request{Exercise: asked[full], Files: sources[n]})
-		n += 2 * full
+		v := grade(t, graders[[]int{1, 4}[i/len(sources)%2]], grader.Request{Exercise: asked[full], Files: sources[n]})
+		n += len(sources) * full
 		if !slices.Contains(hashes[n], v.TraceHash) {
 			hashes[n] = append(hashes[n], v.TraceHash)
 		}
-		if i == 4 { // the library's own long-lived goroutines have started
+		if i == 2*len(sources) { // the library's own long-lived goroutines have started
 			goroutines, files = settled(), openFiles(t)
 		}
 	}

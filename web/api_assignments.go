@@ -1,8 +1,8 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -120,10 +120,10 @@ func (t apiTask) form() views.AssignForm {
 	}
 	form := views.AssignForm{
 		Title: t.Title, Note: t.Note, Lang: t.Lang, WarmUp: t.WarmUp, Opens: typed(t.OpensAt), Closes: typed(t.ClosesAt),
-		Retain: fmt.Sprint(t.RetainDays), Exercises: t.Exercises,
+		Retain: strconv.Itoa(t.RetainDays), Exercises: t.Exercises,
 	}
 	if t.Minutes != 0 {
-		form.Minutes = fmt.Sprint(t.Minutes)
+		form.Minutes = strconv.Itoa(t.Minutes)
 	}
 	for what, sees := range map[string]bool{"hints": t.Hints, "approaches": t.Approaches, "phases": t.AllPhases} {
 		if sees {

@@ -308,6 +308,34 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// What a newer submission took the place of has an outcome that no verdict has.
+func TestAPIReplaced(t *testing.T) {
+	t.Parallel()
+	b := setup(t, Config{BaseURL: "https://practice.example"}, testCatalog())
+	ada := b.owner(t)
+	p := ada.program(t, "")
+	made := p.ask(t, "POST", "/api/v1/assignments", `{"title":"Backend","lang":"en","exercises":["core/charge-once"],"minutes":60,"retain_days":30}`, http.StatusCreated)
+	one := fmt.Sprintf("/api/v1/assignments/%v", made["id"])
+	invited := p.ask(t, "POST", one+"/candidates", `{"name":"Grace"}`, http.StatusCreated)
+	sitting, _ := strings.CutPrefix(fmt.Sprint(invited["link"]), "https://practice.example")
+	grace := b.visitor(t)
+	grace.post(t, sitting+"/start", nil)
+	for base, text := range []string{"one", "two"} { // nobody grades
+		grace.post(t, sitting+"/exercises/core/charge-once/submissions", form(base, text))
+	}
+	report := p.ask(t, "GET", fmt.Sprintf("%s/candidates/%v", one, invited["candidate"]), "", http.StatusOK)
+	events, _ := at(t, report, "exercises", 0, "events").([]any)
+	var outcomes []any
+	for _, e := range events {
+		if e, _ := e.(map[string]any); e["submission"] != nil {
+			outcomes = append(outcomes, e["outcome"])
+		}
+	}
+	if want := []any{"replaced", nil}; !slices.Equal(outcomes, want) {
+		t.Errorf("outcomes %v, want %v", outcomes, want)
+	}
+}
+
 func TestAPIPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, Config{}, testCatalog())

@@ -65,7 +65,7 @@ type exportedEvent struct {
 	Auto       bool            `json:"auto,omitempty"`  // the editor saved it by itself
 	Size       int64           `json:"size,omitempty"`  // bytes
 	Submission string          `json:"submission,omitempty"`
-	Outcome    verdict.Outcome `json:"outcome,omitempty"` // absent: it is not graded yet
+	Outcome    verdict.Outcome `json:"outcome,omitempty"` // absent: it is not graded yet; "replaced": nor will it be
 	WaitedMs   int64           `json:"waited_ms,omitempty"`
 }
 

@@ -101,6 +101,16 @@ func (c *Cluster) HighWatermark(topic string, partition int32) (int64, error) {
 	return info.HighWatermark, nil
 }
 
+// Ends are the two ends of a partition: the offset after the last record of its log,
+// and the last stable offset, before which every transaction has ended.
+func (c *Cluster) Ends(topic string, partition int32) (log, stable int64, err error) {
+	info := c.broker.PartitionInfo(topic, partition)
+	if info == nil {
+		return 0, 0, fmt.Errorf("ends of a partition: there is no %s/%d", topic, partition)
+	}
+	return info.HighWatermark, info.LastStableOffset, nil
+}
+
 func (c *Cluster) request(ctx context.Context, r kmsg.Request) (kmsg.Response, error) {
 	resp, err := c.via.Request(ctx, r)
 	if err != nil {

@@ -30,12 +30,17 @@ type Entry struct {
 // Log reads a partition's batches as they are, uncommitted and aborted ones and
 // the markers included.
 func (c *Cluster) Log(ctx context.Context, topic string, partition int32) ([]Entry, error) {
+	return c.LogFrom(ctx, topic, partition, 0)
+}
+
+// LogFrom is Log from an offset on.
+func (c *Cluster) LogFrom(ctx context.Context, topic string, partition int32, from int64) ([]Entry, error) {
 	end, err := c.HighWatermark(topic, partition)
 	if err != nil {
 		return nil, err
 	}
 	var log []Entry
-	for at := int64(0); at < end; {
+	for at := from; at < end; {
 		part, err := c.fetch(ctx, topic, partition, at, 0)
 		if err != nil {
 			return nil, err

@@ -15,9 +15,9 @@ func (p *protocol) known(what string, cl *kgo.Client) {
 	p.offsets("  marked", cl.MarkedOffsets())
 }
 
-// next writes what a new member of a group reads after the others have closed.
-func (p *protocol) next(group, topic string) {
-	cl := p.member(group, topic)
+// next writes what a new member of the group g reads of One after the others have closed.
+func (p *protocol) next() {
+	cl := p.member("g", One)
 	p.records("the next member", more(cl))
 	p.offsets("  and knows", cl.CommittedOffsets())
 	cl.Close()
@@ -39,13 +39,13 @@ func commitPrograms() []Program {
 			p.known("polled", cl)
 			cl.Close()
 			p.known("closed", cl)
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("records", func(ctx context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			p.failed("commit", cl.CommitRecords(ctx, rs[:2]...))
 			p.known("committed", cl)
 			cl.Close()
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("records in another order", func(ctx context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			p.failed("commit", cl.CommitRecords(ctx, rs[1], rs[0]))
@@ -53,7 +53,7 @@ func commitPrograms() []Program {
 			p.failed("an older one", cl.CommitRecords(ctx, rs[0]))
 			p.known("back", cl)
 			cl.Close()
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("no records", func(ctx context.Context, p *protocol, cl *kgo.Client, _ []*kgo.Record) {
 			p.failed("commit", cl.CommitRecords(ctx))
@@ -70,7 +70,7 @@ func commitPrograms() []Program {
 			p.known("committed", cl)
 			p.failed("again", cl.CommitUncommittedOffsets(ctx))
 			cl.Close()
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("with a context that is over", func(ctx context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			over, cancel := context.WithCancel(ctx)
@@ -83,14 +83,14 @@ func commitPrograms() []Program {
 			cl.Close()
 			p.failed("records", cl.CommitRecords(ctx, rs...))
 			p.failed("uncommitted", cl.CommitUncommittedOffsets(ctx))
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("after LeaveGroup", func(ctx context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			cl.LeaveGroup()
 			p.failed("records", cl.CommitRecords(ctx, rs...))
 			p.known("it knows", cl)
 			p.results(cl.ProduceSync(ctx, value(One, "still produces")))
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("without marks", func(ctx context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			cl.MarkCommitRecords(rs...)
@@ -113,7 +113,7 @@ func commitPrograms() []Program {
 		commits("marks, by itself on Close", func(_ context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			cl.MarkCommitRecords(rs[0])
 			cl.Close()
-			p.next("g", One)
+			p.next()
 		}, marks),
 		commits("marks, by itself as time passes", func(_ context.Context, p *protocol, cl *kgo.Client, rs []*kgo.Record) {
 			cl.MarkCommitRecords(rs[:2]...)
@@ -127,7 +127,7 @@ func commitPrograms() []Program {
 		}, kgo.AutoCommitInterval(time.Second)),
 		commits("by itself on Close, what came before the last poll", func(_ context.Context, p *protocol, cl *kgo.Client, _ []*kgo.Record) {
 			cl.Close()
-			p.next("g", One)
+			p.next()
 		}),
 		commits("greedily", func(_ context.Context, p *protocol, cl *kgo.Client, _ []*kgo.Record) {
 			time.Sleep(3 * time.Second)
@@ -164,7 +164,7 @@ func commitPrograms() []Program {
 			p.known("read again", cl)
 			p.failed("commit", cl.CommitUncommittedOffsets(ctx))
 			cl.Close()
-			p.next("g", One)
+			p.next()
 		}, manual),
 		commits("offsets of others are set", func(_ context.Context, p *protocol, cl *kgo.Client, _ []*kgo.Record) {
 			cl.SetOffsets(map[string]map[int32]kgo.EpochOffset{Two: {1: {Epoch: -1, Offset: 1}}})

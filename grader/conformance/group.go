@@ -130,7 +130,7 @@ func groupPrograms() []Program {
 			read(cl, 2)
 			cl.Close()
 			p.say("%s", &d)
-			p.next("g", One)
+			p.next()
 		}},
 		{Name: "group: Close hands the partitions over at once", run: func(_ context.Context, p *protocol) {
 			p.fill(One, 0, "a")

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func producePrograms() []Program {
 		{Name: "produce: a partition by hand", run: func(ctx context.Context, p *protocol) {
 			cl := p.client(kgo.RecordPartitioner(kgo.ManualPartitioner()))
 			for _, id := range []int32{2, 0, 3, -1} {
-				r := value(Three, fmt.Sprint(id))
+				r := value(Three, strconv.Itoa(int(id)))
 				r.Partition = id
 				p.results(cl.ProduceSync(ctx, r))
 			}
@@ -113,7 +114,7 @@ func producePrograms() []Program {
 			cl := p.client()
 			for _, n := range []int{999_900, 999_935, 999_936, 999_937, 1_000_000} {
 				r := &kgo.Record{Topic: One, Value: []byte(strings.Repeat("x", n))}
-				p.failed(fmt.Sprint(n), cl.ProduceSync(ctx, r).FirstErr())
+				p.failed(strconv.Itoa(n), cl.ProduceSync(ctx, r).FirstErr())
 			}
 		}},
 		{Name: "produce: a context that is over", run: func(ctx context.Context, p *protocol) {
@@ -137,7 +138,7 @@ func producePrograms() []Program {
 		{Name: "produce: in the background", run: func(ctx context.Context, p *protocol) {
 			cl := p.client()
 			for i := range 3 {
-				cl.Produce(ctx, value(One, fmt.Sprint(i)), p.produced)
+				cl.Produce(ctx, value(One, strconv.Itoa(i)), p.produced)
 			}
 			cl.TryProduce(ctx, value(One, "tried"), p.produced)
 			cl.Produce(ctx, value(One, "nobody hears"), nil)
@@ -155,7 +156,7 @@ func producePrograms() []Program {
 		{Name: "produce: records are given up", run: func(ctx context.Context, p *protocol) {
 			cl := p.client(kgo.ProducerLinger(time.Minute))
 			for i := range 3 {
-				cl.Produce(ctx, value(One, fmt.Sprint(i)), p.produced)
+				cl.Produce(ctx, value(One, strconv.Itoa(i)), p.produced)
 			}
 			p.say("buffered %d", cl.BufferedProduceRecords())
 			p.failed("abort", cl.AbortBufferedRecords(ctx))
@@ -215,7 +216,7 @@ func producePrograms() []Program {
 		{Name: "values: errors of Kafka", run: func(_ context.Context, p *protocol) {
 			for _, code := range []int16{0, 1, 3, 10, 22, 25, 27, 47, 48, 51, 53, 82, 90, 111, 999} {
 				err := kerr.ErrorForCode(code)
-				p.failed(fmt.Sprint(code), err)
+				p.failed(strconv.Itoa(int(code)), err)
 				p.say("  %v retriable %t", kerr.TypedErrorForCode(code), kerr.IsRetriable(err))
 			}
 		}},

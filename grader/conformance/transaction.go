@@ -37,7 +37,7 @@ func (p *protocol) ended(committed bool, err error) {
 }
 
 func transactionPrograms() []Program {
-	session := []kgo.Opt{kgo.TransactionalID("t"), kgo.ConsumerGroup("g"), kgo.ConsumeTopics(One), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets()}
+	session := []kgo.Opt{kgo.TransactionalID("t"), kgo.ConsumerGroup("g"), kgo.ConsumeTopics(One), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets()} //nolint:staticcheck // submissions may still name it
 	return []Program{
 		{Name: "transaction: committed and aborted", run: func(ctx context.Context, p *protocol) {
 			cl := p.client(kgo.TransactionalID("t"))
@@ -192,7 +192,7 @@ func transactionPrograms() []Program {
 			p.known("committed", s.Client())
 			p.readers(Two)
 			s.Close()
-			p.next("g", One)
+			p.next()
 		}},
 		{Name: "session: aborts, and reads again", run: func(ctx context.Context, p *protocol) {
 			p.fill(One, 0, "a", "b")

@@ -32,6 +32,7 @@ const (
 	Group        = "group"       // joined, assigned, left
 	Wait         = "wait"        // a statement meets another transaction's lock
 	Transaction  = "transaction" // a producer ends one
+	Marker       = "marker"      // the broker ends one in a partition, or has it open
 )
 
 // Recorder collects the steps of one schedule.

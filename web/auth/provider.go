@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,7 +46,31 @@ type Provider struct {
 // NewProvider makes a Provider. It is asked when it is first needed: a site starts
 // without it, too.
 func NewProvider(cfg ProviderConfig, now func() time.Time) *Provider {
-	return &Provider{cfg: cfg, now: now, client: &http.Client{Timeout: providerTimeout}}
+	// A redirect is an answer like any other that is not 200: it would carry the secret
+	// and the code to where whoever answers says.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Provider{cfg: cfg, now: now, client: &http.Client{Timeout: providerTimeout, CheckRedirect: stay}}
+}
+
+// CheckIssuer refuses the address of a provider whose answers anybody on the way could
+// write: who is who would be theirs to say. On this machine there is no way.
+func CheckIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return fmt.Errorf("the address of the provider: %w", err)
+	}
+	switch {
+	case u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return fmt.Errorf("the address of the provider, %q, must begin with https://", issuer)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return fmt.Errorf("the provider %s must be reached over https: with http, which is for providers on this machine only, anybody on the way could say who signs in", issuer)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.IsLoopback()
 }
 
 // Flow is what the browser keeps while its person is at the provider.

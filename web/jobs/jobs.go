@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -108,6 +109,8 @@ type Queue struct {
 	metrics  metrics
 	sender   *webhook.Sender
 	pauses   []time.Duration // between the attempts to send
+
+	pastAfter atomic.Int64 // the candidate after which the next upkeep looks for those to delete
 
 	name      string        // of this process, in the jobs that it runs
 	stopping  chan struct{} // closed by the first Stop

@@ -11,7 +11,7 @@ import (
 	"redeliver/web/store/db"
 )
 
-// maxPast is how many candidates one upkeep deletes at most.
+// maxPast is how many candidates one upkeep deletes, or tries to, at most.
 const maxPast = 100
 
 // StartSitting starts the clock of a candidate, once. store.ErrEnded: the link was
@@ -121,12 +121,15 @@ func (q *Queue) DeleteAssignment(ctx context.Context, by store.Actor, id int64) 
 	})
 }
 
-// forgetPast deletes the candidates whose time to be kept is over.
+// forgetPast deletes the candidates whose time to be kept is over. Each upkeep goes on
+// where the one before ended, so that those that cannot be deleted do not stand before
+// the others for ever; after the last it begins at the first again.
 func (q *Queue) forgetPast(ctx context.Context) error {
-	past, err := q.st.Past(ctx, q.cfg.Now(), maxPast)
+	past, last, err := q.st.Past(ctx, q.pastAfter.Load(), q.cfg.Now(), maxPast)
 	if err != nil {
 		return err
 	}
+	q.pastAfter.Store(last)
 	var errs []error
 	for _, b := range past {
 		if err := q.Forget(ctx, b); err != nil {

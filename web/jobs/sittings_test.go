@@ -592,6 +592,35 @@ func TestForgetCandidate(t *testing.T) {
 		}
 	})
 
+	// Nor do as many as one upkeep takes.
+	t.Run("ManyThatCannotBeDeleted", func(t *testing.T) {
+		t.Parallel()
+		b := setupSitting(t, filepath.Join(t.TempDir(), "redeliver.db"), passes)
+		for range maxPast {
+			b.candidate(t, b.assignment, 0)
+		}
+		behind := b.candidate(t, b.assignment, 0)
+		_, err := b.st.Write.ExecContext(t.Context(), `CREATE TRIGGER stuck BEFORE DELETE ON browsers
+			WHEN old.token_hash <> '`+string(behind.Browser)+`' BEGIN SELECT RAISE(ABORT, 'cannot be deleted'); END`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.clock.advance(31 * 24 * time.Hour)
+		for range 2 {
+			_ = b.queue.forgetPast(t.Context()) // EachForItself reads the error
+		}
+		if n := b.count(t, "SELECT count(*) FROM candidates"); n != maxPast {
+			t.Errorf("%d candidates", n)
+		}
+		if _, err := b.st.Write.ExecContext(t.Context(), "DROP TRIGGER stuck"); err != nil {
+			t.Fatal(err)
+		}
+		b.upkeep(t) // begins at the first again
+		if n := b.count(t, "SELECT count(*) FROM candidates"); n != 0 {
+			t.Errorf("%d candidates", n)
+		}
+	})
+
 	t.Run("APlaceThatNobodyTook", func(t *testing.T) {
 		t.Parallel()
 		storetest.Each(t, func(t *testing.T, pathOrURL string) {

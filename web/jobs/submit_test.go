@@ -258,4 +258,35 @@ func TestBounds(t *testing.T) {
 			b.submit(t, handIn("ada", "package handler"), Running)
 		})
 	})
+
+	// Of a sitting too much is dropped from the oldest on, by number and by bytes.
+	t.Run("OfASitting", func(t *testing.T) {
+		t.Parallel()
+		for name, tc := range map[string]struct{ rows, size, want int }{
+			"ByNumber": {MaxPerSitting + 10, 10, MaxPerSitting},
+			"ByBytes":  {40, MaxSubmittedBytes / 20, 20}, // the new one is small, and with the twentieth of the others it is too much
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				storetest.Each(t, func(t *testing.T, pathOrURL string) {
+					b := setupSitting(t, pathOrURL, passes)
+					c := b.sits(t)
+					text := "'" + strings.Repeat("x", tc.size-2) + "'"
+					_, err := b.st.Write.ExecContext(t.Context(), `
+						WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+						INSERT INTO submissions (public_id, browser_id, exercise, exercise_version, engine, seed, files, source_hash, state, outcome, verdict, created_at, finished_at)
+						SELECT 'p' || n.i, c.browser_id, 'core/other', '1', '1', 1, `+text+`, 'h', 'graded', 'failed', '{}', 1, 1
+						FROM n, candidates c WHERE c.id = $2`, tc.rows, c.ID)
+					if err != nil {
+						t.Fatal(err)
+					}
+					b.submit(t, submissionOf(c, "new"), Created)
+					oldest := fmt.Sprint("p", tc.rows-tc.want+2)
+					if n := b.count(t, "SELECT count(*) FROM submissions"); n != tc.want || b.count(t, "SELECT count(*) FROM submissions WHERE public_id = '"+oldest+"'") != 1 {
+						t.Errorf("%d submissions, want %d from %s on", n, tc.want, oldest)
+					}
+				})
+			})
+		}
+	})
 }

@@ -273,19 +273,22 @@ func DeleteAssignmentTx(ctx context.Context, q *db.Queries, by Actor, id int64, 
 const KeepPlace = 12 * time.Hour
 
 // Past lists the sittings of candidates whose time to be kept is over, and the places
-// that nobody took.
-func (s *Store) Past(ctx context.Context, now time.Time, limit int) ([]Browser, error) {
+// that nobody took, that come after a candidate. It returns the last candidate, from
+// which it goes on; 0: there are no more.
+func (s *Store) Past(ctx context.Context, after int64, now time.Time, limit int) (list []Browser, last int64, err error) {
 	rows, err := db.New(s.Read).ListCandidatesPast(ctx, db.ListCandidatesPastParams{
-		Now: now.UnixMilli(), Idle: now.Add(-KeepPlace).UnixMilli(), MaxRows: int32(limit),
+		After: after, Now: now.UnixMilli(), Idle: now.Add(-KeepPlace).UnixMilli(), MaxRows: int32(limit),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list candidates to forget: %w", err)
+		return nil, 0, fmt.Errorf("list candidates to forget: %w", err)
 	}
-	list := make([]Browser, 0, len(rows))
-	for _, hash := range rows {
-		list = append(list, Browser(hash))
+	for _, r := range rows {
+		list = append(list, Browser(r.TokenHash))
 	}
-	return list, nil
+	if len(rows) == limit {
+		last = rows[limit-1].ID
+	}
+	return list, last, nil
 }
 
 // NoteCandidate writes an entry of the log about a candidate that goes with no other

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"redeliver/web/store/db"
@@ -90,7 +91,7 @@ func (s *Store) AddWebhook(ctx context.Context, by Actor, w Webhook, now time.Ti
 		if err != nil {
 			return fmt.Errorf("add webhook: %w", err)
 		}
-		return note(ctx, q, by, WebhookMade, fmt.Sprint(id), now)
+		return note(ctx, q, by, WebhookMade, strconv.FormatInt(id, 10), now)
 	})
 	return id, err
 }
@@ -123,7 +124,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, by Actor, id int64, now time.
 		if _, err := q.DeleteWebhook(ctx, id); err != nil {
 			return orNotFound("delete webhook", err)
 		}
-		return note(ctx, q, by, WebhookDeleted, fmt.Sprint(id), now)
+		return note(ctx, q, by, WebhookDeleted, strconv.FormatInt(id, 10), now)
 	})
 }
 

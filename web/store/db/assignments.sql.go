@@ -594,36 +594,48 @@ func (q *Queries) ListCandidates(ctx context.Context, assignmentID int64) ([]Lis
 }
 
 const listCandidatesPast = `-- name: ListCandidatesPast :many
-SELECT b.token_hash FROM candidates c JOIN assignments a ON a.id = c.assignment_id JOIN browsers b ON b.id = c.browser_id
-WHERE (COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST($1 AS BIGINT)
-    AND (a.closes_at IS NULL OR a.closes_at < CAST($1 AS BIGINT) OR c.ended_at IS NOT NULL))
-  OR (c.self AND c.started_at IS NULL AND b.seen_at < CAST($2 AS BIGINT)
-    AND (a.opens_at IS NULL OR a.opens_at < CAST($2 AS BIGINT)))
-ORDER BY c.id LIMIT $3
+SELECT c.id, b.token_hash FROM candidates c JOIN assignments a ON a.id = c.assignment_id JOIN browsers b ON b.id = c.browser_id
+WHERE c.id > $1
+  AND ((COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST($2 AS BIGINT)
+      AND (a.closes_at IS NULL OR a.closes_at < CAST($2 AS BIGINT) OR c.ended_at IS NOT NULL))
+    OR (c.self AND c.started_at IS NULL AND b.seen_at < CAST($3 AS BIGINT)
+      AND (a.opens_at IS NULL OR a.opens_at < CAST($3 AS BIGINT))))
+ORDER BY c.id LIMIT $4
 `
 
 type ListCandidatesPastParams struct {
+	After   int64
 	Now     int64
 	Idle    int64
 	MaxRows int32
 }
 
+type ListCandidatesPastRow struct {
+	ID        int64
+	TokenHash string
+}
+
 // ListCandidatesPast lists whose time to be kept is over: it begins with the end of
 // the sitting, or with the last that was written where there was none. Who came by the
 // link for everybody and has not begun keeps the place for a while only.
-func (q *Queries) ListCandidatesPast(ctx context.Context, arg ListCandidatesPastParams) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, listCandidatesPast, arg.Now, arg.Idle, arg.MaxRows)
+func (q *Queries) ListCandidatesPast(ctx context.Context, arg ListCandidatesPastParams) ([]ListCandidatesPastRow, error) {
+	rows, err := q.db.QueryContext(ctx, listCandidatesPast,
+		arg.After,
+		arg.Now,
+		arg.Idle,
+		arg.MaxRows,
+	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []string{}
+	items := []ListCandidatesPastRow{}
 	for rows.Next() {
-		var token_hash string
-		if err := rows.Scan(&token_hash); err != nil {
+		var i ListCandidatesPastRow
+		if err := rows.Scan(&i.ID, &i.TokenHash); err != nil {
 			return nil, err
 		}
-		items = append(items, token_hash)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

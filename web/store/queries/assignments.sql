@@ -106,11 +106,12 @@ SELECT id FROM candidates WHERE started_at IS NOT NULL AND NOT handed_in ORDER B
 -- ListCandidatesPast lists whose time to be kept is over: it begins with the end of
 -- the sitting, or with the last that was written where there was none. Who came by the
 -- link for everybody and has not begun keeps the place for a while only.
-SELECT b.token_hash FROM candidates c JOIN assignments a ON a.id = c.assignment_id JOIN browsers b ON b.id = c.browser_id
-WHERE (COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST(@now AS BIGINT)
-    AND (a.closes_at IS NULL OR a.closes_at < CAST(@now AS BIGINT) OR c.ended_at IS NOT NULL))
-  OR (c.self AND c.started_at IS NULL AND b.seen_at < CAST(@idle AS BIGINT)
-    AND (a.opens_at IS NULL OR a.opens_at < CAST(@idle AS BIGINT)))
+SELECT c.id, b.token_hash FROM candidates c JOIN assignments a ON a.id = c.assignment_id JOIN browsers b ON b.id = c.browser_id
+WHERE c.id > @after
+  AND ((COALESCE(c.ended_at, b.seen_at) + a.retain_days * 86400000 < CAST(@now AS BIGINT)
+      AND (a.closes_at IS NULL OR a.closes_at < CAST(@now AS BIGINT) OR c.ended_at IS NOT NULL))
+    OR (c.self AND c.started_at IS NULL AND b.seen_at < CAST(@idle AS BIGINT)
+      AND (a.opens_at IS NULL OR a.opens_at < CAST(@idle AS BIGINT))))
 ORDER BY c.id LIMIT @max_rows;
 
 -- name: ListWaits :many
