@@ -513,7 +513,11 @@ func TestAssign(t *testing.T) {
 		report := fmt.Sprintf("/en/assign/%d/candidates/%d", a.ID, c.ID)
 		b.owner.get(t, report, 200)
 		for who, path := range map[*visitor]string{b.owner: report + "/exercises/gone/task", v: "/en/a/" + token + "/exercises/gone/task"} {
-			checked(t, who.get(t, path, 404).body, htmlcheck.In("h1", htmlcheck.Text("This exercise is not installed")), htmlcheck.In("main", htmlcheck.Contains("gone/task")))
+			body := who.get(t, path, 404).body
+			checked(t, body, htmlcheck.In("h1", htmlcheck.Text("This exercise is not installed")), htmlcheck.In("main", htmlcheck.Contains("gone/task")))
+			if out := strings.Contains(body, "To the home page"); out == (who == v) { // whose clock runs is not led away
+				t.Errorf("%s leads to the home page: %v", path, out)
+			}
 		}
 		b.owner.get(t, report+"/candidate.json", 200)
 	})
