@@ -36,8 +36,12 @@ func (s *Server) showCandidate(c echo.Context, status int, notice string, proble
 		Page: p, Facts: s.facts(sit.assignment, p.Lang()), Line: line, Deadline: sit.reading.Deadline,
 		EndedBy: string(sit.candidate.EndedBy), Note: judgementOf(judgements, "").Note,
 	}
+	closest, err := s.closest(ctx, sit)
+	if err != nil {
+		return err
+	}
 	for i, choice := range m.Facts.Exercises {
-		e := views.ExerciseReport{ExerciseChoice: choice, Outcome: line.Outcomes[i]}
+		e := views.ExerciseReport{ExerciseChoice: choice, Outcome: line.Outcomes[i], Closest: closest[choice.Name]}
 		if e.Events, e.Pastes, err = s.eventsOf(ctx, sit, choice.Name); err != nil {
 			return err
 		}

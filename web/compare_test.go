@@ -132,6 +132,25 @@ func TestCompare(t *testing.T) {
 		}
 	})
 
+	t.Run("InTheReport", func(t *testing.T) {
+		t.Parallel()
+		b := setupCompare(t)
+		original := solutionOf(t, "prepared-statements")
+		grace := b.candidate(t, "Grace", original)
+		linus := b.candidate(t, "Linus", solutionOf(t, "on-conflict-do-nothing"))
+		report := func(id int) string { return b.owner.get(t, fmt.Sprintf("%s/candidates/%d", b.path, id), 200).body }
+		checked(t, report(grace), htmlcheck.NotIn(`.exercise-report a[href*="/compare?"]`))
+		eve := b.candidate(t, "Eve", copied(original))
+		checked(t, report(grace), htmlcheck.In(".exercise-report", htmlcheck.Contains("100 % of the fingerprints beyond the starter are also in the text of Eve")),
+			htmlcheck.In(`.exercise-report a[href*="/compare?"]`, htmlcheck.Attr("href", b.url(grace, eve))), htmlcheck.Count(`a[href*="/compare?"]`, 1))
+		checked(t, report(eve), htmlcheck.In(`.exercise-report a[href*="/compare?"]`, htmlcheck.Attr("href", b.url(eve, grace))))
+		checked(t, report(linus), htmlcheck.NotIn(`a[href*="/compare?"]`))
+
+		// What was copied elsewhere is none of this assignment's business.
+		other := setupCompare(t)
+		checked(t, other.owner.get(t, fmt.Sprintf("%s/candidates/%d", other.path, other.candidate(t, "Eve", copied(original))), 200).body, htmlcheck.NotIn(`a[href*="/compare?"]`))
+	})
+
 	t.Run("WithoutAFigure", func(t *testing.T) {
 		t.Parallel()
 		b := setupCompare(t)

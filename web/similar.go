@@ -9,6 +9,7 @@ import (
 	"redeliver/grader/verdict"
 	"redeliver/web/similarity"
 	"redeliver/web/store"
+	"redeliver/web/views"
 )
 
 // maxFingerprints and maxIdioms bound, in bytes, what is remembered about sources and
@@ -60,6 +61,53 @@ func (s *Server) printsOf(ctx context.Context, e *exercises.Exercise, hash strin
 		}
 		return prints{Prints: p.Beyond(known)}, err
 	})
+}
+
+// closest finds, for each exercise, whose text has the largest part of what a candidate
+// handed in, where that part reaches the threshold.
+func (s *Server) closest(ctx context.Context, sit sitting) (map[string]views.Closest, error) {
+	list, err := s.store.Counted(ctx, sit.assignment)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]views.Closest{}
+	for _, own := range list {
+		e, ok := s.catalog.Exercise(own.Exercise)
+		if own.Candidate != sit.candidate.ID || !ok {
+			continue
+		}
+		mine, err := s.countedPrints(ctx, e, own)
+		if err != nil {
+			return nil, err
+		}
+		if len(mine.List) < similarity.Fewest {
+			continue // no figure about it
+		}
+		for _, other := range list {
+			if other.Exercise != own.Exercise || other.Candidate == own.Candidate {
+				continue
+			}
+			theirs, err := s.countedPrints(ctx, e, other)
+			if err != nil {
+				return nil, err
+			}
+			percent, ok := similarity.Compare(mine.Prints, theirs.Prints).Percent()
+			if ok && percent >= max(similarity.Threshold, out[own.Exercise].Percent+1) {
+				out[own.Exercise] = views.Closest{ID: other.Candidate, Name: other.Name, Percent: percent}
+			}
+		}
+	}
+	return out, nil
+}
+
+// countedPrints are the fingerprints of a submission that counts. One that was deleted
+// since the list was read has none.
+func (s *Server) countedPrints(ctx context.Context, e *exercises.Exercise, sub store.Counted) (prints, error) {
+	p, err := s.printsOf(ctx, e, sub.SourceHash, func() ([]store.File, error) { return s.store.Text(ctx, sub) })
+	if errors.Is(err, store.ErrNotFound) {
+		return prints{}, nil
+	}
+	return p, err
 }
 
 // idiomsOf is what says nothing about who wrote it: the starter, and what at least two

@@ -205,3 +205,41 @@ func BenchmarkCompare(b *testing.B) {
 		similarity.Compare(x, y)
 	}
 }
+
+// A report compares a text with those of 500 others: Warm, when their fingerprints are
+// kept, Cold, when each has to be parsed.
+func BenchmarkReport(b *testing.B) {
+	e := core(b)[0]
+	known := similarity.Known{}
+	if err := known.Add(filesOf(e.Starter)); err != nil {
+		b.Fatal(err)
+	}
+	prints := func(i int) similarity.Prints {
+		p, err := similarity.Of(filesOf(e.Solutions[i%len(e.Solutions)].Files))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return p.Beyond(known)
+	}
+	const others = 500
+	b.Run("Warm", func(b *testing.B) {
+		mine := prints(0)
+		var kept []similarity.Prints
+		for i := range others {
+			kept = append(kept, prints(i))
+		}
+		for b.Loop() {
+			for _, theirs := range kept {
+				similarity.Compare(mine, theirs)
+			}
+		}
+	})
+	b.Run("Cold", func(b *testing.B) {
+		for b.Loop() {
+			mine := prints(0)
+			for i := range others {
+				similarity.Compare(mine, prints(i))
+			}
+		}
+	})
+}

@@ -77,6 +77,14 @@ type ExerciseReport struct {
 	Pastes  []Paste
 	Rubric  []RubricLine
 	Note    string
+	Closest Closest // zero: no text is close
+}
+
+// Closest is the candidate whose text has the largest part of another one.
+type Closest struct {
+	ID      int64
+	Name    string
+	Percent int
 }
 
 // RubricLine is something that the interviewer looks for.
