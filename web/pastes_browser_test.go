@@ -100,9 +100,10 @@ func TestBrowserPaste(t *testing.T) {
 	b.signInAs(t, "ada")
 	report := fmt.Sprintf("%s/en/assign/%d/candidates/%d", b.ts.URL, a.ID, candidate.ID)
 	b.do(t, chromedp.Navigate(report), chromedp.WaitVisible(chromedp.CSS(".axis-paste:not(.is-moved)")))
-	b.inspect(t, "report-pastes")
+	b.accessible(t, "report-pastes light")
 	b.do(t, chromedp.Click(chromedp.CSS(".pastes a")), chromedp.WaitVisible(chromedp.CSS(".source .pasted")))
-	b.inspect(t, "playback-pastes")
+	b.do(t, scheme("dark"))
+	b.accessible(t, "playback-pastes dark") // the marks have colours of their own
 	b.obeys(t)
 	if text := run(t, b, chromedp.Evaluate[string](`[...document.querySelectorAll(".source .pasted")].map((l) => l.textContent).join("")`)); text != "func pastedOne() int {\n\treturn 1\n}\n" {
 		t.Errorf("marked is %q", text)
