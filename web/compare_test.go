@@ -40,8 +40,17 @@ func copied(text string) string {
 	head, body, _ := strings.Cut(text, "// ledger is")
 	body = "// ledger is" + body
 	for _, pair := range [][2]string{
-		{"ledger", "book"}, {"l.exec(", "b.run("}, {") exec(", ") run("}, {"(l *", "(b *"}, {"l.", "b."}, {"l :=", "b :="}, {"affected", "n"}, {"eventID", "key"}, {"stmt", "s"},
-		{"// The first", "// What went wrong first"}, {"\n\tif ", "\n\n\tif "},
+		{"ledger", "book"},
+		{"l.exec(", "b.run("},
+		{") exec(", ") run("},
+		{"(l *", "(b *"},
+		{"l.", "b."},
+		{"l :=", "b :="},
+		{"affected", "n"},
+		{"eventID", "key"},
+		{"stmt", "s"},
+		{"// The first", "// What went wrong first"},
+		{"\n\tif ", "\n\n\tif "},
 	} {
 		body = strings.ReplaceAll(body, pair[0], pair[1])
 	}
@@ -60,7 +69,7 @@ func setupCompare(t *testing.T) *compareBundle {
 	t.Helper()
 	b := &compareBundle{assignBundle: setupAssign(t)}
 	b.start(t)
-	b.path = b.assignBundle.made(t)
+	b.path = b.made(t)
 	return b
 }
 
