@@ -35,9 +35,12 @@ import (
 // sampled apart, so that the sample has some of each of their exercises.
 var whole = flag.Bool("whole", false, "grade the whole set of right and wrong handlers")
 
-// powerSample is how many handlers of each side a sample has, and how many programs
-// that make their Kafka clients themselves.
-const powerSample = 10
+// powerSample is how many handlers of each side a sample has, and clientSample how many
+// programs that make their Kafka clients themselves, which take longer.
+const (
+	powerSample  = 10
+	clientSample = 5
+)
 
 // powerHandler is one file of testdata/power: a handler that is right or wrong, and
 // why. Its comment begins with lines "key: value":
@@ -120,17 +123,18 @@ func (h powerHandler) check(t *testing.T) {
 	}
 }
 
-// sample takes powerSample right and wrong handlers, spread evenly, and as many of the
-// programs that make their clients, so that each of their exercises is among them.
+// sample takes powerSample right and wrong handlers, spread evenly, and clientSample of
+// the programs that make their clients.
 func sample(all []powerHandler) []powerHandler {
 	var kept []powerHandler
-	for _, clients := range []bool{false, true} {
+	for _, most := range []int{powerSample, clientSample} {
+		clients := most == clientSample
 		for _, right := range []bool{true, false} {
 			side := slices.DeleteFunc(slices.Clone(all), func(h powerHandler) bool {
 				return h.right != right || h.exercise.MakesClients() != clients
 			})
-			for i := range min(powerSample, len(side)) {
-				kept = append(kept, side[i*len(side)/powerSample])
+			for i := range min(most, len(side)) {
+				kept = append(kept, side[i*len(side)/most])
 			}
 		}
 	}
