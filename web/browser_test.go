@@ -31,7 +31,9 @@ type browserBundle struct {
 // make each other wait for seconds.
 //
 // setupBrowser skips without Chromium or axe-core, so that `go test` works on a
-// bare machine. A full check has both.
+// bare machine; a full check has both. With -short it skips as well: under the race
+// detector these tests take as long as all others together, and what browsers ask for
+// the others ask for, too.
 func setupBrowser(t *testing.T) *browserBundle {
 	t.Helper()
 	return setupBrowserWith(t, Config{})
@@ -39,6 +41,9 @@ func setupBrowser(t *testing.T) *browserBundle {
 
 func setupBrowserWith(t *testing.T, cfg Config) *browserBundle {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("tests with a browser are left out with -short")
+	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not on PATH")
