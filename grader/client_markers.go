@@ -30,14 +30,22 @@ func (c *clientRun) tellMarkers(ctx context.Context) error {
 			return nil
 		}
 	}
-	for _, t := range c.sub.exercise.Events.Outputs {
-		for id := range t.Partitions {
-			if err := c.tellMarkersOf(ctx, partition{t.Name, id}); err != nil {
-				return err
-			}
+	for _, p := range c.outputPartitions() {
+		if err := c.tellMarkersOf(ctx, p); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// outputPartitions are the partitions that the submission writes to.
+func (c *clientRun) outputPartitions() (all []partition) {
+	for _, t := range c.sub.exercise.Events.Outputs {
+		for id := range t.Partitions {
+			all = append(all, partition{t.Name, id})
+		}
+	}
+	return all
 }
 
 func (c *clientRun) tellMarkersOf(ctx context.Context, p partition) error {
@@ -71,19 +79,17 @@ func (c *clientRun) tellOpen() error {
 	if !c.transactions {
 		return nil
 	}
-	for _, t := range c.sub.exercise.Events.Outputs {
-		for id := range t.Partitions {
-			log, stable, err := c.set.Ends(t.Name, id)
-			if err != nil {
-				return fmt.Errorf("tell of open transactions: %w", err)
-			}
-			if stable == log {
-				continue
-			}
-			c.rec.Add(verdict.Step{Lane: trace.Middle, Event: trace.Marker, Text: fmt.Sprintf(
-				"A transaction is open in %s, whose log ends at offset %d. A reader with read_committed gets the records before offset %d, until the transaction ends or times out.",
-				partition{t.Name, id}, log, stable)})
+	for _, p := range c.outputPartitions() {
+		log, stable, err := c.set.Ends(p.topic, p.id)
+		if err != nil {
+			return fmt.Errorf("tell of open transactions: %w", err)
 		}
+		if stable == log {
+			continue
+		}
+		c.rec.Add(verdict.Step{Lane: trace.Middle, Event: trace.Marker, Text: fmt.Sprintf(
+			"A transaction is open in %s, whose log ends at offset %d. A reader with read_committed gets the records before offset %d, until the transaction ends or times out.",
+			p, log, stable)})
 	}
 	return nil
 }

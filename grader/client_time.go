@@ -346,8 +346,8 @@ const deadTransactions = 16 * time.Minute
 // settleTransactions waits until the broker has aborted what dead processes left, and
 // reads the outputs as two readers see them.
 func (c *clientRun) settleTransactions(ctx context.Context) error {
-	topics := c.sub.exercise.Events.Outputs
-	if len(topics) == 0 {
+	outputs := c.outputPartitions()
+	if len(outputs) == 0 {
 		return nil
 	}
 	for l := range c.kafka {
@@ -358,14 +358,12 @@ func (c *clientRun) settleTransactions(ctx context.Context) error {
 	if err := c.tellMarkers(ctx); err != nil {
 		return err
 	}
-	for _, t := range topics {
-		for p := range t.Partitions {
-			rows, err := c.readOutput(ctx, t.Name, p)
-			if err != nil {
-				return err
-			}
-			c.outputs = append(c.outputs, rows...)
+	for _, p := range outputs {
+		rows, err := c.readOutput(ctx, p.topic, p.id)
+		if err != nil {
+			return err
 		}
+		c.outputs = append(c.outputs, rows...)
 	}
 	return nil
 }

@@ -21,15 +21,7 @@ func TestRepetitionOfClients(t *testing.T) { //nolint:paralleltest // it sets GO
 	if !*whole {
 		programs, times = firstOfEach(programs), max(2, *gradings/10)
 	}
-	dir := t.TempDir()
-	graders := map[int]*grader.Grader{}
-	for _, workers := range []int{1, 4} {
-		g, err := grader.New(grader.Config{Dir: dir, Workers: workers}, compiler)
-		if err != nil {
-			t.Fatal(err)
-		}
-		graders[workers] = g
-	}
+	dir, graders := repeatedly(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	goroutines, files := 0, 0
 	for n, p := range programs {

@@ -16,15 +16,7 @@ import (
 // descriptor and no file.
 func TestRepetition(t *testing.T) { //nolint:paralleltest // it sets GOMAXPROCS and counts goroutines
 	e := chargeOnce(t)
-	dir := t.TempDir()
-	graders := map[int]*grader.Grader{}
-	for _, workers := range []int{1, 4} {
-		g, err := grader.New(grader.Config{Dir: dir, Workers: workers}, compiler)
-		if err != nil {
-			t.Fatal(err)
-		}
-		graders[workers] = g
-	}
+	dir, graders := repeatedly(t)
 	// Ten of a hundred gradings run all phases, the others those with the cheapest
 	// schedules: what a grading leaves behind does not depend on their number. With
 	// -whole all gradings run all phases.
@@ -68,6 +60,20 @@ func TestRepetition(t *testing.T) { //nolint:paralleltest // it sets GOMAXPROCS 
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("files left: %v, %v", left, err)
 	}
+}
+
+// repeatedly is the folder of graders with one and with four workers.
+func repeatedly(t *testing.T) (dir string, graders map[int]*grader.Grader) {
+	t.Helper()
+	dir, graders = t.TempDir(), map[int]*grader.Grader{}
+	for _, workers := range []int{1, 4} {
+		g, err := grader.New(grader.Config{Dir: dir, Workers: workers}, compiler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		graders[workers] = g
+	}
+	return dir, graders
 }
 
 // settled is the number of goroutines once it stops falling: kgo's and kfake's

@@ -175,10 +175,9 @@ var apiFields = map[string]string{
 
 // askedPage reads which part of a list is asked for.
 func askedPage(c echo.Context, from string) (start int64, limit int, err error) {
-	if text := c.QueryParam(from); text != "" {
-		if start, err = strconv.ParseInt(text, 10, 64); err != nil || start < 1 {
-			return 0, 0, unprocessable(from, "This is the id of an entry, a number above 0.")
-		}
+	start, ok := askedID(c, from)
+	if !ok {
+		return 0, 0, unprocessable(from, "This is the id of an entry, a number above 0.")
 	}
 	limit = apiPage
 	if text := c.QueryParam("limit"); text != "" && !number(text, 1, maxAPIPage, &limit) {
@@ -196,10 +195,10 @@ type apiList[T any] struct {
 
 // cut takes the entry that was asked for beyond the limit off, and says where to go on.
 func cut[T any](c echo.Context, from string, list []T, limit int, id func(T) int64) apiList[T] {
-	if len(list) <= limit {
-		return apiList[T]{Items: list}
+	page, last := pageOf(list, limit, id)
+	if last == 0 {
+		return apiList[T]{Items: page}
 	}
-	list = list[:limit]
-	next := url.Values{"limit": {strconv.Itoa(limit)}, from: {strconv.FormatInt(id(list[limit-1]), 10)}}
-	return apiList[T]{Items: list, Next: c.Request().URL.Path + "?" + next.Encode()}
+	next := url.Values{"limit": {strconv.Itoa(limit)}, from: {strconv.FormatInt(last, 10)}}
+	return apiList[T]{Items: page, Next: c.Request().URL.Path + "?" + next.Encode()}
 }

@@ -149,13 +149,13 @@ func TestLogHasPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, Config{}, testCatalog())
 	ada := b.owner(t)
-	for i := range auditPage {
+	for i := range logPage {
 		if err := b.st.Note(t.Context(), store.Actor{}, store.SignInRefused, fmt.Sprint("number ", i), time.UnixMilli(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	first := ada.get(t, "/en/people/log", http.StatusOK).body
-	htmlcheck.Page(t, first, htmlcheck.Count("tbody tr", auditPage), htmlcheck.In("main a[href*=before]", htmlcheck.Text("Older entries")))
+	htmlcheck.Page(t, first, htmlcheck.Count("tbody tr", logPage), htmlcheck.In("main a[href*=before]", htmlcheck.Text("Older entries")))
 	_, rest, _ := strings.Cut(first, `/en/people/log?before=`)
 	before, _, _ := strings.Cut(rest, `"`)
 	htmlcheck.Page(t, ada.get(t, "/en/people/log?before="+before, http.StatusOK).body,

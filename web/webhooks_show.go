@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -14,9 +13,6 @@ import (
 	"redeliver/web/views"
 	"redeliver/web/webhook"
 )
-
-// deliveriesPage is how many entries a page of the log of a webhook has.
-const deliveriesPage = 50
 
 // webhooksShow lists the addresses that are told what happens in sittings.
 func (s *Server) webhooksShow(c echo.Context) error {
@@ -101,21 +97,15 @@ func (s *Server) webhookShow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var before int64
-	if text := c.QueryParam("before"); text != "" {
-		if before, err = strconv.ParseInt(text, 10, 64); err != nil || before < 1 {
-			return badRequest("read the place in the log: %q", text)
-		}
-	}
-	list, err := s.store.Deliveries(c.Request().Context(), w.ID, before, deliveriesPage+1)
+	before, err := placeIn(c)
 	if err != nil {
 		return err
 	}
-	older := int64(0)
-	if len(list) > deliveriesPage {
-		list = list[:deliveriesPage]
-		older = list[deliveriesPage-1].ID
+	list, err := s.store.Deliveries(c.Request().Context(), w.ID, before, logPage+1)
+	if err != nil {
+		return err
 	}
+	list, older := pageOf(list, logPage, func(d store.Delivery) int64 { return d.ID })
 	lines := make([]views.DeliveryLine, 0, len(list))
 	for _, d := range list {
 		lines = append(lines, views.DeliveryLine{

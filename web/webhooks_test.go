@@ -136,11 +136,11 @@ func TestWebhookLogHasPages(t *testing.T) {
 	b := setup(t, Config{Webhooks: allowing(t, "public")}, testCatalog())
 	ada := b.owner(t)
 	ada.post(t, "/en/people/webhooks", url.Values{views.URLField: {"https://hooks.example/"}})
-	for range deliveriesPage + 2 {
+	for range logPage + 2 {
 		ada.post(t, "/en/people/webhooks/1/test", nil)
 	}
 	first := ada.get(t, "/en/people/webhooks/1", http.StatusOK).body
-	htmlcheck.Page(t, first, htmlcheck.Count("tbody tr", deliveriesPage))
+	htmlcheck.Page(t, first, htmlcheck.Count("tbody tr", logPage))
 	older := regexp.MustCompile(`/en/people/webhooks/1\?before=\d+`).FindString(first)
 	htmlcheck.Page(t, ada.get(t, older, http.StatusOK).body, htmlcheck.Count("tbody tr", 2))
 	for _, bad := range []string{"x", "-1", "0"} {

@@ -94,11 +94,8 @@ func (c *Cluster) Close() {
 
 // HighWatermark is the offset after the last record of a partition.
 func (c *Cluster) HighWatermark(topic string, partition int32) (int64, error) {
-	info := c.broker.PartitionInfo(topic, partition)
-	if info == nil {
-		return 0, fmt.Errorf("high watermark: no partition %s/%d", topic, partition)
-	}
-	return info.HighWatermark, nil
+	end, _, err := c.Ends(topic, partition)
+	return end, err
 }
 
 // Ends are the two ends of a partition: the offset after the last record of its log,
@@ -106,7 +103,7 @@ func (c *Cluster) HighWatermark(topic string, partition int32) (int64, error) {
 func (c *Cluster) Ends(topic string, partition int32) (log, stable int64, err error) {
 	info := c.broker.PartitionInfo(topic, partition)
 	if info == nil {
-		return 0, 0, fmt.Errorf("ends of a partition: there is no %s/%d", topic, partition)
+		return 0, 0, fmt.Errorf("ends of a partition: no partition %s/%d", topic, partition)
 	}
 	return info.HighWatermark, info.LastStableOffset, nil
 }

@@ -125,7 +125,7 @@ func (q *Queue) finishTx(ctx context.Context, tx *sql.Tx, queries *db.Queries, i
 	if err != nil || !first {
 		return err
 	}
-	deliveries, err := store.AnnounceGradedTx(ctx, queries, id, q.cfg.Now())
+	deliveries, err := store.AnnounceGradedTx(ctx, queries, id, now)
 	if err != nil {
 		return err
 	}

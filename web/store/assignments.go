@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"time"
 
 	"redeliver/web/store/db"
@@ -107,10 +106,7 @@ func assignmentOf(ctx context.Context, q *db.Queries, row db.Assignment) (Assign
 // Assignments lists what a person made, and for owners what everybody made, the
 // newest first: those with a smaller id than before; 0 begins with the newest of all.
 func (s *Store) Assignments(ctx context.Context, by Actor, before int64, limit int) ([]AssignmentInfo, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	rows, err := db.New(s.Read).ListAssignmentsFor(ctx, db.ListAssignmentsForParams{PersonID: by.Person.ID, Before: before, MaxRows: int32(limit)})
+	rows, err := db.New(s.Read).ListAssignmentsFor(ctx, db.ListAssignmentsForParams{PersonID: by.Person.ID, Before: orNewest(before), MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list assignments: %w", err)
 	}

@@ -102,10 +102,7 @@ func (s *Store) Note(ctx context.Context, by Actor, a Action, subject string, no
 // Audit lists the entries with a smaller id than before, the newest first; 0
 // begins with the newest of all.
 func (s *Store) Audit(ctx context.Context, before int64, limit int) ([]Entry, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	rows, err := db.New(s.Read).ListAudit(ctx, db.ListAuditParams{Before: before, MaxRows: int32(limit)})
+	rows, err := db.New(s.Read).ListAudit(ctx, db.ListAuditParams{Before: orNewest(before), MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list audit log: %w", err)
 	}
@@ -116,6 +113,15 @@ func (s *Store) Audit(ctx context.Context, before int64, limit int) ([]Entry, er
 		})
 	}
 	return list, nil
+}
+
+// orNewest is where a list begins that is read from the newest entry on: before an id,
+// or for 0 at the newest of all.
+func orNewest(before int64) int64 {
+	if before == 0 {
+		return math.MaxInt64
+	}
+	return before
 }
 
 // KnowsNetwork reports whether a person has signed in from a network since a

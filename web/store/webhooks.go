@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -131,10 +130,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, by Actor, id int64, now time.
 // Deliveries lists the messages to an address with a smaller id than before, the newest
 // first; 0 begins with the newest of all.
 func (s *Store) Deliveries(ctx context.Context, webhook, before int64, limit int) ([]Delivery, error) {
-	if before == 0 {
-		before = math.MaxInt64
-	}
-	rows, err := db.New(s.Read).ListDeliveries(ctx, db.ListDeliveriesParams{WebhookID: webhook, Before: before, MaxRows: int32(limit)})
+	rows, err := db.New(s.Read).ListDeliveries(ctx, db.ListDeliveriesParams{WebhookID: webhook, Before: orNewest(before), MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list deliveries: %w", err)
 	}
