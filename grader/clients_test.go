@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redeliver/exercises"
 	"redeliver/grader"
@@ -187,4 +188,22 @@ func powerProgram(t *testing.T, name string) powerHandler {
 		t.Fatalf("there is no program %s", name)
 	}
 	return all[i]
+}
+
+// A service computes for as long as it runs, and that counts too.
+func TestComputingOfClients(t *testing.T) {
+	t.Parallel()
+	e := clientsPack(t).Exercises[0]
+	i := slices.IndexFunc(e.Solutions, func(s exercises.Sample) bool { return s.Name == "commit-after" })
+	files := changed(t, e.Solutions[i].Files, "\n\tvar eventID string", `
+	for i := range 2_000_000 {
+		p.Amount += int64(i % 2)
+	}
+	p.Amount -= 1_000_000
+	var eventID string`)
+	g := newGraderWith(t, grader.Config{Workers: 2, Computing: time.Second})
+	v := grade(t, g, grader.Request{Exercise: e, Files: files})
+	if v.Outcome != verdict.Failed || v.Summary != computedSeconds(1) || !slices.Equal(kinds(v), []string{"timeout"}) {
+		t.Errorf("%s: %s, %v", v.Outcome, v.Summary, kinds(v))
+	}
 }

@@ -76,11 +76,15 @@ func (e sqlEffect) perform(ctx context.Context, w *world, instance string) (outc
 	if err != nil {
 		return outcome{}, err
 	}
-	out, err := performOn(ctx, conn, e)
-	out.refused = conn.Refused()
-	if err == nil && out.access.Durable {
-		err = w.histories.commit(ctx, w.ledger)
-	}
+	var out outcome
+	err = w.sub.computing.measure(func() (err error) {
+		out, err = performOn(ctx, conn, e)
+		out.refused = conn.Refused()
+		if err == nil && out.access.Durable {
+			err = w.histories.commit(ctx, w.ledger)
+		}
+		return err
+	})
 	return out, err
 }
 

@@ -431,6 +431,7 @@ func (x *explorer) fieldOf(invariant string) string {
 // shows, and its coverage that no other ran.
 func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 	x.found, x.replaying, x.database = newFound(), true, s.Database
+	x.verdict.Replay = &verdict.Replay{Schedule: x.sub.token(s), Trace: []verdict.Step{}}
 	results, err := x.sub.runAll(ctx, urgent, []schedule.Schedule{s}, options{positions: true, live: true})
 	if err != nil {
 		return err
@@ -443,7 +444,7 @@ func (x *explorer) replay(ctx context.Context, s schedule.Schedule) error {
 	if err := x.collect(ctx, s.Phase, results, false); err != nil {
 		return err
 	}
-	x.verdict.Replay = &verdict.Replay{Schedule: x.sub.token(s), Trace: r.steps}
+	x.verdict.Replay.Trace = r.steps
 	x.conclude()
 	if r.outside != "" {
 		x.verdict.Outcome, x.verdict.Summary = verdict.Inconclusive, "Nothing can be concluded from this schedule: "+r.outside+"."

@@ -6,6 +6,7 @@
 package grader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type Config struct {
 	// Workers is how many schedules run at once; 0: one for each processor, at
 	// most 4. It changes no verdict.
 	Workers int
+	// Computing limits what all schedules of a submission compute together, in
+	// processor time; 0: 30 s.
+	Computing time.Duration
 	// Sandbox holds the limits of a submission; zero fields mean the defaults.
 	Sandbox sandbox.Options
 }
@@ -48,6 +52,7 @@ func New(cfg Config, compiler *build.Compiler) (*Grader, error) {
 	if cfg.Sandbox.HostCalls == 0 {
 		cfg.Sandbox.HostCalls = 200 // a handler makes about ten
 	}
+	cfg.Computing = cmp.Or(cfg.Computing, mostComputing)
 	if cfg.Workers == 0 {
 		cfg.Workers = min(runtime.GOMAXPROCS(0), 4)
 	}
@@ -157,6 +162,10 @@ func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err
 	} else {
 		err = x.explore(ctx)
 	}
+	if errors.Is(err, errComputing) {
+		x.endComputing()
+		err = nil
+	}
 	v.HostCalls = sub.program.MostCalls()
 	t.lap(&v.Timings.Explore)
 	t.end(&v)
@@ -215,6 +224,7 @@ type submission struct {
 	mu        sync.Mutex
 	snapshots map[string]*life
 	memo      *memo
+	computing *computing
 	workers   *workers
 	beginning sync.WaitGroup // snapshots that are taken ahead
 }
@@ -233,7 +243,7 @@ type life struct {
 func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (_ *submission, err error) {
 	s := &submission{
 		cfg: g.cfg, exercise: req.Exercise, source: SourceHash(req.Files), seed: req.Seed, schema: schemaOf(req),
-		start: sandbox.NewClock().Now().Add(time.Hour), snapshots: map[string]*life{}, memo: newMemo(), workers: newWorkers(g.cfg.Workers),
+		start: sandbox.NewClock().Now().Add(time.Hour), snapshots: map[string]*life{}, memo: newMemo(), computing: &computing{limit: g.cfg.Computing}, workers: newWorkers(g.cfg.Workers),
 	}
 	if g.forgets {
 		s.memo = nil
@@ -327,6 +337,9 @@ func (s *submission) snapshot(ctx context.Context, name string) (*sandbox.Snapsh
 	s.mu.Unlock()
 	l.once.Do(func() {
 		l.snap, l.stop, l.err = s.program.Snapshot(ctx, sandbox.Identity{Name: name, Seed: s.seed})
+		if l.snap != nil {
+			l.err = s.computing.add(l.snap.Computed())
+		}
 	})
 	if l.err != nil {
 		return nil, nil, fmt.Errorf("snapshot of %s: %w", name, l.err)

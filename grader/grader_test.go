@@ -44,7 +44,13 @@ func TestMain(m *testing.M) {
 
 func newGrader(t testing.TB, workers int) *grader.Grader {
 	t.Helper()
-	g, err := grader.New(grader.Config{Dir: t.TempDir(), Workers: workers}, compiler)
+	return newGraderWith(t, grader.Config{Workers: workers})
+}
+
+func newGraderWith(t testing.TB, cfg grader.Config) *grader.Grader {
+	t.Helper()
+	cfg.Dir = t.TempDir()
+	g, err := grader.New(cfg, compiler)
 	if err != nil {
 		t.Fatal(err)
 	}

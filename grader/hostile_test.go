@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"text/template"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
@@ -24,13 +25,14 @@ import (
 //
 //	outcome: failed
 //	kind: timeout   one of the findings; left out where it depends on the machine
+//	computing: 3s   the limit for all schedules together; left out: the usual one
 //	says: …         the summary, with " / " between its lines; left out where it
 //	                depends on the machine
 //
 // and the files are templates between « and ».
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	g, e := newGrader(t, 1), chargeOnce(t)
+	usual, e := newGrader(t, 1), chargeOnce(t)
 	paths, err := filepath.Glob("testdata/hostile/submissions/*.txtar")
 	if err != nil || len(paths) < 80 {
 		t.Fatalf("%d submissions, err %v", len(paths), err)
@@ -45,6 +47,14 @@ func TestHostile(t *testing.T) {
 			keys := keysOf(string(archive.Comment))
 			if verdict.Outcome(keys["outcome"]) == verdict.Rejected && (keys["kind"] == "" || keys["says"] == "") {
 				t.Fatal("a rejection depends on no machine: it needs kind and says")
+			}
+			g := usual
+			if own := keys["computing"]; own != "" {
+				limit, err := time.ParseDuration(own)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g = newGraderWith(t, grader.Config{Workers: 1, Computing: limit})
 			}
 			v := grade(t, g, grader.Request{Exercise: e, Files: hostileFiles(t, archive)})
 			got := strings.ReplaceAll(v.Summary, "\n\t", " / ")

@@ -147,7 +147,7 @@ func (p *process) next(ctx context.Context, ev event) (move, error) {
 			return m, err
 		}
 	}
-	m, err := p.guest.feed(ctx, ev)
+	m, err := p.run(ctx, ev)
 	if err != nil {
 		return move{}, err
 	}
@@ -167,7 +167,7 @@ func (p *process) wake(ctx context.Context) (move, error) {
 		return move{}, err
 	}
 	for _, n := range p.at.path() {
-		m, err := p.guest.feed(ctx, n.event)
+		m, err := p.run(ctx, n.event)
 		if err != nil {
 			return move{}, err
 		}
@@ -180,6 +180,16 @@ func (p *process) wake(ctx context.Context) (move, error) {
 		}
 	}
 	return move{}, nil
+}
+
+// run gives the guest an event. The error may be errComputing.
+func (p *process) run(ctx context.Context, ev event) (move, error) {
+	before := p.guest.inst.Computed()
+	m, err := p.guest.feed(ctx, ev)
+	if err != nil {
+		return move{}, err
+	}
+	return m, p.w.sub.computing.add(p.guest.inst.Computed() - before)
 }
 
 // The clocks of processes. Each process has a clock of its own, which moves as

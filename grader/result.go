@@ -120,7 +120,11 @@ func (r *run) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.out.violations, err = invariant.Check(ctx, r.ledger, facts, r.sub.exercise.Invariants); err != nil {
+	err = r.sub.computing.measure(func() (err error) {
+		r.out.violations, err = invariant.Check(ctx, r.ledger, facts, r.sub.exercise.Invariants)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for _, v := range r.out.violations {

@@ -44,13 +44,17 @@ func (b *budget) resume(cpuTime func() time.Duration) {
 	b.running, b.cpuTime, b.cpu = true, cpuTime, cpuTime()
 }
 
-func (b *budget) pause() {
+// pause ends the stretch and returns how long it was, in processor time.
+func (b *budget) pause() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.running {
-		b.running = false
-		b.left -= b.cpuTime() - b.cpu
+	if !b.running {
+		return 0
 	}
+	b.running = false
+	stretch := b.cpuTime() - b.cpu
+	b.left -= stretch
+	return stretch
 }
 
 // look ends the guest when its budget is used up; since is the real time that

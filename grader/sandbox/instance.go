@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -33,6 +34,8 @@ type Instance struct {
 	budget *budget
 	calls  int
 	reply  []byte // kept for abi.OpMore
+
+	computed time.Duration // since the last Restore
 }
 
 // Instance makes a process that must be restored before it is called. The clock is
@@ -103,7 +106,7 @@ func (i *Instance) Restore(s *Snapshot) error {
 	i.clock.atLeast(s.clock)
 	i.seed(s.identity, "run")
 	i.out.reset(s.stdout, s.stderr)
-	i.calls, i.reply = 0, nil
+	i.calls, i.reply, i.computed = 0, nil, 0
 	i.alive = true
 	return nil
 }
@@ -121,6 +124,11 @@ func (i *Instance) Stdout() []byte { return i.out.stdout }
 // Stderr is like Stdout, for standard error. It includes the beginning of a
 // crash report, whose whole is in Stop.Detail.
 func (i *Instance) Stderr() []byte { return i.out.stderr }
+
+// Computed is how long the guest has computed since the last Restore, in processor
+// time. Like every measure it differs from run to run. It may be asked during a host
+// call, too, which does not count.
+func (i *Instance) Computed() time.Duration { return i.computed }
 
 // Handle lets the process handle the record that host gives it. Unless the stop
 // is Returned, the process is gone and the instance needs a Restore.

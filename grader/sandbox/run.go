@@ -52,7 +52,7 @@ func (i *Instance) compute() {
 }
 
 func (i *Instance) rest() {
-	i.budget.pause()
+	i.computed += i.budget.pause()
 	runtime.UnlockOSThread()
 }
 

@@ -40,6 +40,7 @@ type Snapshot struct {
 	pages    uint32
 	stdout   []byte
 	stderr   []byte
+	computed time.Duration
 	// blocks is the memory in pieces of block bytes; nil is one of zeros, which
 	// two thirds of them are.
 	blocks [][]byte
@@ -54,6 +55,9 @@ func (s *Snapshot) Stdout() []byte { return s.stdout }
 
 // Stderr is like Stdout, for standard error.
 func (s *Snapshot) Stderr() []byte { return s.stderr }
+
+// Computed is how long the package initialisation has computed, in processor time.
+func (s *Snapshot) Computed() time.Duration { return s.computed }
 
 // Snapshot starts a process and runs its package initialisation. A non-nil Stop
 // says that the submission did not get through it; it is never Returned,
@@ -121,6 +125,7 @@ func (i *Instance) snapshot(id Identity) *Snapshot {
 		pages:    uint32(len(memory) / pageSize),
 		stdout:   i.out.stdout,
 		stderr:   i.out.stderr,
+		computed: i.computed,
 	}
 	for _, g := range i.globals {
 		s.globals = append(s.globals, g.Get())
