@@ -325,14 +325,23 @@ func TestAPIReplaced(t *testing.T) {
 	}
 	report := p.ask(t, "GET", fmt.Sprintf("%s/candidates/%v", one, invited["candidate"]), "", http.StatusOK)
 	events, _ := at(t, report, "exercises", 0, "events").([]any)
-	var outcomes []any
+	var outcomes, ids []any
 	for _, e := range events {
 		if e, _ := e.(map[string]any); e["submission"] != nil {
-			outcomes = append(outcomes, e["outcome"])
+			outcomes, ids = append(outcomes, e["outcome"]), append(ids, e["submission"])
 		}
 	}
 	if want := []any{"replaced", nil}; !slices.Equal(outcomes, want) {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
+	}
+	if outcome := p.ask(t, "GET", fmt.Sprintf("%s/candidates/%v/submissions/%v", one, invited["candidate"], ids[0]), "", http.StatusOK)["outcome"]; outcome != "replaced" {
+		t.Errorf("the submission alone: %v", outcome)
+	}
+	page := ada.get(t, fmt.Sprintf("/en/assign/%v/candidates/%v", made["id"], invited["candidate"]), http.StatusOK).body
+	checked(t, page, htmlcheck.Count(".axis-run.is-replaced", 1), htmlcheck.Count(".axis-run.is-queued", 1), htmlcheck.In(".exercise-report .submissions", htmlcheck.Contains("Replaced")))
+	file := ada.get(t, fmt.Sprintf("/en/assign/%v/candidates/%v/candidate.json", made["id"], invited["candidate"]), http.StatusOK).body
+	if n := strings.Count(file, `"outcome":"replaced"`); n != 1 {
+		t.Errorf("the export names %d replaced submissions: %s", n, file)
 	}
 }
 

@@ -95,6 +95,7 @@ type exportedSubmission struct {
 	ID       string            `json:"id"`
 	Exercise string            `json:"exercise"`
 	At       time.Time         `json:"at"`
+	Outcome  verdict.Outcome   `json:"outcome,omitempty"` // as of an exportedEvent
 	Files    map[string]string `json:"files"`
 	Verdict  *verdict.Verdict  `json:"verdict,omitempty"`
 }
@@ -239,7 +240,7 @@ func cell(text string) string {
 }
 
 func exportedSubmissionOf(sub store.Submission) exportedSubmission {
-	return exportedSubmission{sub.PublicID, sub.Exercise, sub.CreatedAt.UTC(), filesByName(sub.Files), sub.Verdict}
+	return exportedSubmission{sub.PublicID, sub.Exercise, sub.CreatedAt.UTC(), sub.Outcome(), filesByName(sub.Files), sub.Verdict}
 }
 
 func (s *Server) addPastes(ctx context.Context, b store.Browser, e *exportedExercise) error {

@@ -45,6 +45,19 @@ type Submission struct {
 // NotGraded stands for the outcome of a submission that was replaced.
 const NotGraded verdict.Outcome = "replaced"
 
+// Outcome is that of the verdict: empty while State is Queued, NotGraded when it is
+// Replaced.
+func (s Submission) Outcome() verdict.Outcome {
+	switch {
+	case s.State == Replaced:
+		return NotGraded
+	case s.Verdict == nil:
+		return ""
+	default:
+		return s.Verdict.Outcome
+	}
+}
+
 // SubmissionInfo is one line of a list of submissions.
 type SubmissionInfo struct {
 	PublicID  string
