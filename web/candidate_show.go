@@ -45,6 +45,9 @@ func (s *Server) showCandidate(c echo.Context, status int, notice string, proble
 		if e.Events, e.Pastes, err = s.eventsOf(ctx, sit, choice.Name); err != nil {
 			return err
 		}
+		if len(e.Pastes) == store.MaxPastes {
+			e.PastesKept = store.MaxPastes
+		}
 		said := judgementOf(judgements, choice.Name)
 		e.Note, e.Rubric = said.Note, s.rubric(choice.Name, said)
 		m.Exercises = append(m.Exercises, e)

@@ -55,6 +55,7 @@ type exportedExercise struct {
 	Events      []exportedEvent      `json:"events,omitempty"` // what was written, without the text
 	Drafts      []exportedDraft      `json:"drafts,omitempty"`
 	Pastes      []exportedPaste      `json:"pastes,omitempty"`
+	PastesFull  bool                 `json:"pastes_full,omitempty"` // as many as are kept: there may have been more
 	Submissions []exportedSubmission `json:"submissions,omitempty"`
 }
 
@@ -248,6 +249,7 @@ func (s *Server) addPastes(ctx context.Context, b store.Browser, e *exportedExer
 	if err != nil {
 		return err
 	}
+	e.PastesFull = len(pastes) == store.MaxPastes
 	for _, p := range pastes {
 		e.Pastes = append(e.Pastes, exportedPaste{p.At.UTC(), p.Version, p.File, p.From, p.To, p.Lines, p.Size, p.Moved})
 	}

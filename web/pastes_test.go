@@ -88,6 +88,9 @@ func TestPastes(t *testing.T) {
 		if !strings.Contains(body, "It is no reproach and changes no verdict.") {
 			t.Error("the report does not say what a mark is")
 		}
+		if strings.Contains(body, "more were not kept") {
+			t.Error("two marks are all that are kept")
+		}
 		playback := b.report + "/exercises/core/charge-once"
 		first := b.owner.get(t, playback+"?version=1", 200).body
 		checked(t, first, htmlcheck.In("#f0-L2.pasted", htmlcheck.Contains("two")), htmlcheck.In("#f0-L3.pasted", htmlcheck.Contains("three")),
@@ -177,9 +180,10 @@ func TestPastes(t *testing.T) {
 			b.save(t, b.exercise, i, fmt.Sprintf("one\ntwo\n%d\n", i), marks)
 		}
 		e := b.exported(t)
-		if len(e.Pastes) != store.MaxPastes || len(e.Drafts) != 10 {
-			t.Errorf("%d marks, %d drafts", len(e.Pastes), len(e.Drafts))
+		if len(e.Pastes) != store.MaxPastes || !e.PastesFull || len(e.Drafts) != 10 {
+			t.Errorf("%d marks, full: %t, %d drafts", len(e.Pastes), e.PastesFull, len(e.Drafts))
 		}
+		checked(t, b.owner.get(t, b.report, 200).body, htmlcheck.In(".exercise-report", htmlcheck.Contains("200 marks are kept for an exercise; more were not kept.")))
 		sat := b.clock.now()
 		for _, p := range e.Pastes {
 			if p.At.After(sat) || p.At.Before(sat.Add(-time.Minute)) {

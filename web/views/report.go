@@ -75,9 +75,11 @@ type ExerciseReport struct {
 	Outcome ExerciseOutcome
 	Events  EventsOf
 	Pastes  []Paste
-	Rubric  []RubricLine
-	Note    string
-	Closest Closest // zero: no text is close
+	// PastesKept is how many marks are kept when there are as many; else 0.
+	PastesKept int
+	Rubric     []RubricLine
+	Note       string
+	Closest    Closest // zero: no text is close
 }
 
 // Closest is the candidate whose text has the largest part of another one.
