@@ -13,14 +13,17 @@ import (
 // tokenLength is that of rand.Text: 130 random bits in base 32.
 const tokenLength = 26
 
-// cookieName carries the prefix by which browsers accept it only from this very
-// host over https, so that a neighbouring domain cannot plant one.
-func (s *Server) cookieName() string {
+// hostOnly gives the name of a cookie the prefix by which browsers accept it only
+// from this very host over https, so that a neighbouring domain cannot plant one.
+func (s *Server) hostOnly(name string) string {
 	if s.cfg.SecureCookies {
-		return "__Host-redeliver"
+		return "__Host-" + name
 	}
-	return "redeliver"
+	return name
 }
+
+// cookieName is that of the cookie by which a browser is known.
+func (s *Server) cookieName() string { return s.hostOnly("redeliver") }
 
 // browserKey is where a request keeps the browser that it has introduced: its
 // cookie comes back only with the next one.

@@ -14,8 +14,9 @@ import (
 	"redeliver/web/views/locale"
 )
 
-// languageCookie remembers the language that was read last.
-const languageCookie = "language"
+// languageCookie is the name of the cookie that remembers the language that was read
+// last.
+func (s *Server) languageCookie() string { return s.hostOnly("language") }
 
 // languageChoose sends an address without a language to the same one with the
 // language that was read last, or else with the one that the browser asks for.
@@ -39,7 +40,7 @@ func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		if s.cookieLanguage(c) != lang {
 			c.SetCookie(&http.Cookie{ //nolint:gosec // Secure follows the site's address
-				Name: languageCookie, Value: lang, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
+				Name: s.languageCookie(), Value: lang, Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()),
 				HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
 			})
 		}
@@ -107,7 +108,7 @@ func (s *Server) preferred(c echo.Context) string {
 }
 
 func (s *Server) cookieLanguage(c echo.Context) string {
-	cookie, err := c.Cookie(languageCookie)
+	cookie, err := c.Cookie(s.languageCookie())
 	if err != nil || !s.words.Has(cookie.Value) {
 		return ""
 	}

@@ -88,8 +88,24 @@ func TestCookies(t *testing.T) {
 	t.Run("OverHTTPS", func(t *testing.T) {
 		t.Parallel()
 		got := cookies(t, setup(t, Config{SecureCookies: true}, testCatalog()))
-		if got["__Host-redeliver"] != "Path=/; Max-Age=31536000; HttpOnly; Secure; SameSite=Lax" {
+		for _, name := range []string{"__Host-redeliver", "__Host-language"} {
+			if got[name] != "Path=/; Max-Age=31536000; HttpOnly; Secure; SameSite=Lax" {
+				t.Errorf("%s has %q", name, got[name])
+			}
+		}
+		if len(got) != 2 {
 			t.Errorf("cookies are %v", got)
+		}
+	})
+
+	t.Run("LanguageThatANeighbourPlanted", func(t *testing.T) {
+		t.Parallel()
+		v := setup(t, Config{SecureCookies: true}, testCatalog()).visitor(t)
+		for cookie, want := range map[string]string{"language=de": "/en/", "__Host-language=de": "/de/"} {
+			a := v.do(t, "GET", "/", nil, http.Header{"Cookie": {cookie}})
+			if got := a.header.Get("Location"); a.status != http.StatusFound || got != want {
+				t.Errorf("%s: %d to %s, want %s", cookie, a.status, got, want)
+			}
 		}
 	})
 

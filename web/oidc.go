@@ -30,12 +30,8 @@ type flow struct {
 }
 
 func (s *Server) flowCookie(value string, age time.Duration) *http.Cookie {
-	name := "oidc"
-	if s.cfg.SecureCookies {
-		name = "__Host-oidc"
-	}
 	return &http.Cookie{ //nolint:gosec // Secure follows the site's address
-		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
+		Name: s.hostOnly("oidc"), Value: value, Path: "/", MaxAge: int(age.Seconds()),
 		HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
 	}
 }

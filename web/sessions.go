@@ -35,10 +35,7 @@ func (s *Server) newSessions() *scs.SessionManager {
 	m.HashTokenInStore = true
 	m.Store = sessionStore{s.store, s.cfg.Now}
 	m.Codec = sessionCodec{}
-	m.Cookie.Name = "session"
-	if m.Cookie.Secure = s.cfg.SecureCookies; m.Cookie.Secure {
-		m.Cookie.Name = "__Host-session" // only from this very host
-	}
+	m.Cookie.Name, m.Cookie.Secure = s.hostOnly("session"), s.cfg.SecureCookies
 	return m
 }
 
