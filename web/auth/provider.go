@@ -55,15 +55,39 @@ func NewProvider(cfg ProviderConfig, now func() time.Time) *Provider {
 // CheckIssuer refuses the address of a provider whose answers anybody on the way could
 // write: who is who would be theirs to say. On this machine there is no way.
 func CheckIssuer(issuer string) error {
-	u, err := url.Parse(issuer)
+	return checkAddress("the provider", issuer)
+}
+
+// checkAddress is CheckIssuer for the address of what.
+func checkAddress(what, address string) error {
+	u, err := url.Parse(address)
 	if err != nil {
-		return fmt.Errorf("the address of the provider: %w", err)
+		return fmt.Errorf("the address of %s: %w", what, err)
 	}
 	switch {
 	case u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
-		return fmt.Errorf("the address of the provider, %q, must begin with https://", issuer)
+		return fmt.Errorf("the address of %s, %q, must begin with https://", what, address)
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
-		return fmt.Errorf("the provider %s must be reached over https: with http, which is for providers on this machine only, anybody on the way could say who signs in", issuer)
+		return fmt.Errorf("%s %s must be reached over https: with http, which is for providers on this machine only, anybody on the way could say who signs in", what, address)
+	}
+	return nil
+}
+
+// checkEndpoints refuses a description by which a provider, itself reached over https,
+// would have the browser, the code or the keys go over http.
+func checkEndpoints(found *oidc.Provider) error {
+	var said map[string]any
+	if err := found.Claims(&said); err != nil {
+		return err
+	}
+	for _, name := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"} {
+		address, ok := said[name].(string)
+		if !ok && name == "userinfo_endpoint" { // which it need not have
+			continue
+		}
+		if err := checkAddress("the provider's "+name, address); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -95,6 +119,9 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, oauth2.Config,
 		// The context also holds the client with which keys are fetched later.
 		ctx := oidc.ClientContext(context.WithoutCancel(ctx), p.client)
 		found, err := oidc.NewProvider(ctx, p.cfg.Issuer)
+		if err == nil {
+			err = checkEndpoints(found)
+		}
 		if err != nil {
 			return nil, oauth2.Config{}, fmt.Errorf("%w: %w", ErrProvider, err)
 		}

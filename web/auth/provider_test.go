@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -70,6 +71,46 @@ func TestProviderIsNotLeft(t *testing.T) {
 			}
 			if path != "" && (!errors.Is(err, ErrProvider) || left.Load() != 0) {
 				t.Errorf("err %v, %d requests elsewhere", err, left.Load())
+			}
+		})
+	}
+}
+
+// A provider that is reached over https may not have what is secret go over http.
+func TestProviderEndpoints(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		endpoint, address string
+		ok                bool
+	}{
+		{"authorization_endpoint", "http://id.example/authorize", false},
+		{"token_endpoint", "http://id.example/token", false},
+		{"jwks_uri", "http://id.example/keys", false},
+		{"userinfo_endpoint", "http://id.example/me", false},
+		{"token_endpoint", "", false},
+		{"userinfo_endpoint", "ftp://id.example/me", false},
+		{"token_endpoint", "https://other.example/token", true},
+		{"jwks_uri", "http://localhost:1/keys", true},
+	} {
+		t.Run(tc.endpoint+"="+tc.address, func(t *testing.T) {
+			t.Parallel()
+			var server *httptest.Server
+			server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				description := map[string]string{"issuer": server.URL}
+				for _, name := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri"} {
+					description[name] = "https://id.example/" + name
+				}
+				description[tc.endpoint] = tc.address
+				w.Header().Set("Content-Type", "application/json")
+				if err := json.NewEncoder(w).Encode(description); err != nil {
+					t.Error(err)
+				}
+			}))
+			defer server.Close()
+			p := NewProvider(ProviderConfig{Issuer: server.URL, ClientID: "redeliver", ClientSecret: "secret"}, time.Now)
+			_, _, err := p.Begin(t.Context())
+			if tc.ok != (err == nil) || err != nil && (!errors.Is(err, ErrProvider) || !strings.Contains(err.Error(), tc.endpoint)) {
+				t.Errorf("err %v", err)
 			}
 		})
 	}
