@@ -99,7 +99,8 @@ func (j *job) key(files []exercises.File) string {
 			sources[f.Name] = string(f.Content)
 		}
 	}
-	return hashFiles(sources, append(j.compileArgs("handler", "redeliver/handler", nil), j.kit.hash)...)
+	args := append(j.compileArgs("handler", "redeliver/handler", nil), j.linkArgs()...)
+	return hashFiles(sources, append(args, j.kit.hash)...)
 }
 
 // patience is how many times its processor time a build may take by the clock. A
@@ -231,13 +232,17 @@ func (j *job) link(ctx context.Context) ([]verdict.Finding, error) {
 	if err := os.WriteFile(j.path("link.cfg"), []byte(cfg), 0o644); err != nil {
 		return nil, err
 	}
-	messages, findings, err := j.tool(ctx, j.kit.link, "main", []string{
-		"-o", j.path("out.wasm"), "-importcfg", j.path("link.cfg"), "-buildmode=c-shared", "-s", "-w", j.path("main.a"),
-	})
+	messages, findings, err := j.tool(ctx, j.kit.link, "main", append(j.linkArgs(), j.path("main.a")))
 	if err == nil && len(findings) == 0 && messages != "" {
 		err = fmt.Errorf("the linker failed: %.500s", messages)
 	}
 	return findings, err
+}
+
+// linkArgs leave the names of functions in the program: the sandbox tells by them
+// which functions it need not load.
+func (j *job) linkArgs() []string {
+	return []string{"-o", j.path("out.wasm"), "-importcfg", j.path("link.cfg"), "-buildmode=c-shared", "-w"}
 }
 
 // tool runs the compiler or the linker. Without an error or a finding, messages

@@ -26,3 +26,29 @@ func (p *Program) Start(ctx context.Context, clock *Clock, id Identity) (*Instan
 	i.seed(id, "run")
 	return i, stop, nil
 }
+
+// State is what a process has done, as a snapshot.
+func (i *Instance) State() *Snapshot { return i.snapshot(Identity{}) }
+
+// WithCold changes which functions are not loaded.
+func (o Options) WithCold(names map[string]bool) Options {
+	o.cold = names
+	return o
+}
+
+// Cold lists the functions that are not loaded.
+func (p *Program) Cold() []uint32 { return p.layout.cold }
+
+// Whole says that a cold function has been called.
+func (p *Program) Whole() bool { return p.whole != nil }
+
+// FunctionNames lists the names of a program's functions.
+func FunctionNames(wasm []byte) (map[string]bool, error) {
+	sections, err := split(wasm)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	err = eachName(sections, func(_ uint32, name string) { names[name] = true })
+	return names, err
+}

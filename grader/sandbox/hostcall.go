@@ -50,6 +50,9 @@ func instantiateHost(ctx context.Context, rt wazero.Runtime) error {
 // call is one host call of the guest. A reply that does not fit stays here until
 // the guest has asked for it with abi.OpMore; the host does not see that.
 func (i *Instance) call(ctx context.Context, op, in, inLen, out, outCap uint32) uint32 {
+	if op == opCold {
+		return i.coldCall(ctx, in, inLen)
+	}
 	if op != abi.OpMore {
 		i.reply = i.ask(ctx, op, i.request(in, inLen))
 	} else if i.reply == nil {
@@ -89,6 +92,9 @@ func (i *Instance) ask(ctx context.Context, op uint32, in []byte) []byte {
 	defer i.compute()
 	reply, kill := i.host.Call(ctx, op, in)
 	switch {
+	case ctx.Err() != nil:
+		// The module is being closed, at some moment; until then the guest would go on.
+		panic(&signal{reason: Canceled})
 	case kill:
 		panic(&signal{reason: Killed})
 	case len(reply) > abi.MaxReply:

@@ -22,6 +22,10 @@ type Instance struct {
 	globals []api.Global
 	random  *rand.ChaCha8
 	out     output
+	// cold is the second module of the process (cold.go), nil until a function
+	// that is only in it is called, and inCold says that such a call goes on.
+	cold   api.Module
+	inCold bool
 
 	// alive is false until a Restore and after a call that did not return.
 	alive bool
@@ -78,7 +82,14 @@ func (i *Instance) Close() error {
 }
 
 // close takes no context: closing waits for nothing.
-func (i *Instance) close() error { return i.module.Close(context.Background()) }
+func (i *Instance) close() error {
+	var err error
+	if i.cold != nil { // first: it uses the memory of the other
+		err = i.cold.Close(context.Background())
+		i.cold = nil
+	}
+	return errors.Join(err, i.module.Close(context.Background()))
+}
 
 func (i *Instance) memory() api.Memory { return i.module.Memory() }
 

@@ -37,6 +37,8 @@ type Options struct {
 	// Drain (2 s). It is measured, so a Deadline should be believed only when it
 	// happens twice.
 	InitTime, CallTime time.Duration
+
+	cold map[string]bool // names of functions that are not loaded before they are called
 }
 
 func (o Options) withDefaults() Options {
@@ -46,6 +48,9 @@ func (o Options) withDefaults() Options {
 	o.HostCalls = cmp.Or(o.HostCalls, 1000)
 	o.InitTime = cmp.Or(o.InitTime, 5*time.Second)
 	o.CallTime = cmp.Or(o.CallTime, 2*time.Second)
+	if o.cold == nil {
+		o.cold = defaultCold()
+	}
 	return o
 }
 
@@ -61,6 +66,10 @@ type Program struct {
 	refused *Stop
 	most    atomic.Int64 // calls of one Handle and its Drain
 
+	coldMu   sync.Mutex
+	sections []section             // of the program, until all of it is loaded
+	whole    wazero.CompiledModule // with the cold functions; nil until one is called
+
 	mu    sync.Mutex
 	spare *Instance // that of the last snapshot; nil while it is in use
 	blank *Snapshot // of an instance that has run nothing
@@ -72,15 +81,19 @@ type Program struct {
 // Load prepares a module that was compiled with GOOS=wasip1 and
 // -buildmode=c-shared. It must export _initialize, handle and drain, without
 // parameters and results, and import nothing beyond what the sandbox offers
-// (ErrImport). Loading takes about a quarter of a second for 4 MB; Close frees
-// what it holds.
+// (ErrImport). Loading takes about a tenth of a second for 4 MB, as much again when
+// the program calls a function that was left out (cold.go). Close frees what it holds.
 func Load(ctx context.Context, wasm []byte, o Options) (*Program, error) {
 	p := &Program{options: o.withDefaults()}
-	rewritten, l, err := rewrite(wasm, p.options.ExtraPages)
+	sections, err := split(wasm)
 	if err != nil {
 		return nil, fmt.Errorf("read module: %w", err)
 	}
-	p.layout, p.watchdog = l, newWatchdog()
+	rewritten, l, err := rewrite(sections, p.options.ExtraPages, p.options.cold)
+	if err != nil {
+		return nil, fmt.Errorf("read module: %w", err)
+	}
+	p.sections, p.layout, p.watchdog = sections, l, newWatchdog()
 	if l.pages > p.options.MemoryPages {
 		p.refused = p.tooLarge()
 		return p, nil

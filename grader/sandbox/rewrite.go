@@ -8,19 +8,25 @@ import (
 )
 
 // Section ids of the WebAssembly binary format, in the order of the format's
-// specification.
+// specification. A count of data segments stands before the code.
 const (
-	sectionCustom = 0
-	sectionImport = 2
-	sectionMemory = 5
-	sectionGlobal = 6
-	sectionExport = 7
-	sectionStart  = 8
+	sectionCustom    = 0
+	sectionType      = 1
+	sectionImport    = 2
+	sectionFunction  = 3
+	sectionMemory    = 5
+	sectionGlobal    = 6
+	sectionExport    = 7
+	sectionStart     = 8
+	sectionCode      = 10
+	sectionData      = 11
+	sectionDataCount = 12
 )
 
 // Kinds of an import or export.
 const (
 	kindFunction = 0
+	kindMemory   = 2
 	kindGlobal   = 3
 )
 
@@ -32,15 +38,54 @@ const (
 
 var errTruncated = errors.New("the module is cut off or malformed")
 
+// section is a part of a module.
+type section struct {
+	id   byte
+	body []byte
+}
+
+// find returns the body of the only section with an id; without one, that of a section
+// with nothing in it.
+func find(sections []section, id byte) []byte {
+	for _, s := range sections {
+		if s.id == id {
+			return s.body
+		}
+	}
+	return []byte{0}
+}
+
+// split takes a wasm binary apart. The bodies are parts of it.
+func split(wasm []byte) ([]section, error) {
+	if len(wasm) < len(wasmHeader) || string(wasm[:len(wasmHeader)]) != wasmHeader {
+		return nil, errors.New("not a WebAssembly module of version 1")
+	}
+	var sections []section
+	seen := map[byte]bool{sectionCustom: false}
+	for r := (reader{b: wasm[len(wasmHeader):]}); len(r.b) > 0; {
+		id, body := r.section()
+		if r.err != nil {
+			return nil, r.err
+		}
+		if seen[id] {
+			return nil, errors.New("the module has a section twice")
+		}
+		seen[id] = id != sectionCustom
+		sections = append(sections, section{id, body})
+	}
+	return sections, nil
+}
+
 // layout is what rewrite learned about a module.
 type layout struct {
-	globals int    // exported as globalName(0), globalName(1), …
-	pages   uint32 // initial memory in pages of 64 KiB, the extra ones included
+	globals int      // exported as globalName(0), globalName(1), …
+	pages   uint32   // initial memory in pages of 64 KiB, the extra ones included
+	cold    []uint32 // indexes of the functions that are not loaded, in order
 }
 
 func globalName(i int) string { return fmt.Sprintf("%s%d", globalPrefix, i) }
 
-// rewrite makes one pass over the sections of a wasm binary.
+// rewrite makes the module that is loaded of a program's sections.
 //
 //   - Every global is exported: Go keeps the stack pointer, the current
 //     goroutine and the return registers in globals that only the module sees,
@@ -48,26 +93,21 @@ func globalName(i int) string { return fmt.Sprintf("%s%d", globalPrefix, i) }
 //   - The initial memory grows by extraPages. Go's runtime asks for the size
 //     once, at start, and takes what is there as its own; so it grows the
 //     memory later or never, and an instance that has grown cannot be restored.
+//   - Functions that are called cold are left out (cold.go).
+//   - Pieces of data that lie close together become one (data.go).
 //   - Custom sections other than the function names go: the debug information
 //     is large and nobody reads it. The names appear in stack traces.
 //
 // It refuses a start function, which would run before an instance has a
 // snapshot, and imports that are not functions.
-func rewrite(wasm []byte, extraPages uint32) ([]byte, layout, error) {
+func rewrite(sections []section, extraPages uint32, cold map[string]bool) ([]byte, layout, error) {
 	var l layout
-	if len(wasm) < len(wasmHeader) || string(wasm[:len(wasmHeader)]) != wasmHeader {
-		return nil, l, errors.New("not a WebAssembly module of version 1")
-	}
-	out := make([]byte, 0, len(wasm)+1024)
-	out = append(out, wasmHeader...)
+	out := []byte(wasmHeader)
 	exported := false
-	for r := (reader{b: wasm[len(wasmHeader):]}); len(r.b) > 0; {
-		id, body := r.section()
-		if r.err != nil {
-			return nil, l, r.err
-		}
+	for _, s := range sections {
+		body := s.body
 		var err error
-		switch id {
+		switch s.id {
 		case sectionCustom:
 			if !isNameSection(body) {
 				continue
@@ -81,13 +121,17 @@ func rewrite(wasm []byte, extraPages uint32) ([]byte, layout, error) {
 		case sectionGlobal:
 			l.globals, err = countGlobals(body)
 		case sectionExport:
-			body, err = exportGlobals(body, l.globals)
+			body, err = exportState(body, l.globals)
 			exported = true
+		case sectionCode:
+			body, l.cold, err = leaveOut(sections, cold)
+		case sectionData:
+			body, err = mergeData(body)
 		}
 		if err != nil {
 			return nil, l, err
 		}
-		out = appendSection(out, id, body)
+		out = appendSection(out, s.id, body)
 	}
 	if !exported || l.globals == 0 || l.pages == 0 {
 		return nil, l, errors.New("the module lacks a memory, globals or exports")
@@ -142,20 +186,18 @@ func countGlobals(body []byte) (int, error) {
 	return int(n), r.err
 }
 
-// exportGlobals relies on the order of sections: the globals were counted before.
-func exportGlobals(body []byte, globals int) ([]byte, error) {
+// exportState relies on the order of sections: the globals were counted before.
+func exportState(body []byte, globals int) ([]byte, error) {
 	r := reader{b: body}
 	n := r.u32()
 	if r.err != nil {
 		return nil, r.err
 	}
-	out := binary.AppendUvarint(nil, uint64(n)+uint64(globals))
+	out := binary.AppendUvarint(nil, uint64(n)+1+uint64(globals))
 	out = append(out, r.b...)
+	out = appendExport(out, exportMemory, kindMemory, 0)
 	for i := range globals {
-		name := globalName(i)
-		out = binary.AppendUvarint(out, uint64(len(name)))
-		out = append(out, name...)
-		out = binary.AppendUvarint(append(out, kindGlobal), uint64(i))
+		out = appendExport(out, globalName(i), kindGlobal, uint32(i))
 	}
 	return out, nil
 }
@@ -200,3 +242,47 @@ func (r *reader) bytes() []byte {
 }
 
 func (r *reader) section() (byte, []byte) { return r.byte(), r.bytes() }
+
+// signed reads a signed number in LEB128 of at most 64 bits.
+func (r *reader) signed() int64 {
+	var v int64
+	for shift := 0; shift < 64; shift += 7 {
+		b := r.byte()
+		v |= int64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			if b&0x40 != 0 && shift+7 < 64 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+	r.err = errTruncated
+	return 0
+}
+
+// constant reads an expression that is one number, as Go's linker writes them. The
+// result is 0 for one that is no int32 or int64.
+func (r *reader) constant() int64 {
+	const i32Const, i64Const, f32Const, f64Const, end = 0x41, 0x42, 0x43, 0x44, 0x0b
+	var v int64
+	switch r.byte() {
+	case i32Const, i64Const:
+		v = r.signed()
+	case f32Const:
+		r.skip(4)
+	case f64Const:
+		r.skip(8)
+	default:
+		r.err = errTruncated
+	}
+	if r.byte() != end {
+		r.err = errTruncated
+	}
+	return v
+}
+
+func (r *reader) skip(n int) {
+	for range n {
+		r.byte()
+	}
+}

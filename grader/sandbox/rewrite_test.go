@@ -21,11 +21,15 @@ const tiny = "\x00asm\x01\x00\x00\x00" +
 
 func TestRewrite(t *testing.T) {
 	t.Parallel()
-	wasm, l, err := rewrite([]byte(tiny), 3)
+	sections, err := split([]byte(tiny))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l != (layout{globals: 2, pages: 4}) {
+	wasm, l, err := rewrite(sections, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.globals != 2 || l.pages != 4 || len(l.cold) > 0 {
 		t.Errorf("layout is %+v", l)
 	}
 	ctx := context.Background()
@@ -59,12 +63,25 @@ func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(wasmHeader + "\x06\x05\xff\xff\xff\xff\x0f"))         // 4,294,967,295 globals
 	f.Add([]byte(wasmHeader + "\x05\x07\x01\x00\xff\xff\xff\xff\x0f")) // as many pages
 	f.Fuzz(func(t *testing.T, wasm []byte) {
-		out, l, err := rewrite(wasm, 64)
+		sections, err := split(wasm)
 		if err != nil {
 			return
 		}
-		_, again, err := rewrite(out, 0)
-		if err != nil || again != l {
+		out, l, err := rewrite(sections, 64, map[string]bool{"f": true})
+		if err != nil {
+			return
+		}
+		if len(l.cold) > 0 {
+			if _, err := coldModule(sections, l.cold); err != nil {
+				t.Error("cold module:", err)
+			}
+		}
+		sections, err = split(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, again, err := rewrite(sections, 0, nil)
+		if err != nil || again.globals != l.globals || again.pages != l.pages {
 			t.Errorf("rewritten: %+v, again: %+v, %v", l, again, err)
 		}
 	})

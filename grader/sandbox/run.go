@@ -60,8 +60,11 @@ func (i *Instance) rest() {
 // module's state at every loop and call. It uses no context, whose channel could
 // belong to a bubble of testing/synctest.
 func (i *Instance) interrupt() {
-	// The error is about resources of the module, of which it has none.
+	// The errors are about resources of the modules, of which they have none.
 	_ = i.module.CloseWithExitCode(context.Background(), interrupted)
+	if i.cold != nil {
+		_ = i.cold.CloseWithExitCode(context.Background(), interrupted)
+	}
 }
 
 // interrupted is the exit code of a guest that the watchdog ended.
@@ -107,6 +110,8 @@ func (i *Instance) signalled(s *signal) Stop {
 	subject := i.phase.subject()
 	stop := Stop{Reason: s.reason}
 	switch s.reason {
+	case Canceled:
+		return i.interrupted()
 	case Killed:
 		stop.Text = "The process was killed."
 	case Exit:

@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -155,6 +156,8 @@ var tasks = map[string]func(){
 	"endless":         func() { call(opNote, nil, 0xffff_ffff, nil, 0) },
 	"more-of-nothing": func() { call(opMore, nil, 0, nil, 0) },
 	"long-reply":      longReply,
+	"forge":           func() { forge(index()) },
+	"forge-again":     func() { slices.SortFunc([]int{2, 1}, func(int, int) int { forge(index()); return 0 }) },
 }
 
 var (
@@ -254,3 +257,13 @@ func trace() {
 	crand.Read(r[:])
 	note(r, rand.Int63(), time.Now().UnixNano())
 }
+
+// opCold is the call that the sandbox puts into functions that are not loaded.
+const opCold = 0x636f6c64
+
+func index() uintptr {
+	n, _ := strconv.Atoi(ask(opNote, "index"))
+	return uintptr(n)
+}
+
+func forge(index uintptr) { call(opCold, unsafe.Pointer(index), 0, nil, 0) }
