@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	ownerLink   = regexp.MustCompile(`link=(http://[0-9.:]+/invitations/[A-Z2-7]+)`)
-	printedLink = regexp.MustCompile(`^http://site\.example(/invitations/[A-Z2-7]+)\n`)
+	ownerLink   = regexp.MustCompile(`link=(http://[0-9.:]+(?:/redeliver)?/invitations/[A-Z2-7]+)`)
+	printedLink = regexp.MustCompile(`^http://site\.example((?:/redeliver)?/invitations/[A-Z2-7]+)\n`)
 )
 
 // A server without an owner prints a link; who follows it is the owner, and the
@@ -23,11 +23,22 @@ var (
 // command, while the server runs.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
+	for _, path := range []string{"", "/redeliver"} {
+		t.Run("At"+path, func(t *testing.T) {
+			t.Parallel()
+			firstStart(t, path)
+		})
+	}
+}
+
+// firstStart is TestFirstStart for a site with something before its paths.
+func firstStart(t *testing.T, path string) {
+	t.Helper()
 	data := t.TempDir()
 	if err := os.Symlink(compilerCache(t), filepath.Join(data, "build")); err != nil {
 		t.Fatal(err)
 	}
-	serve := []string{"serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "0"}
+	serve := []string{"serve", "--addr", "127.0.0.1:0", "--data", data, "--workers", "0", "--base-path", path}
 	s := start(t, ownerLink, nil, serve...)
 	join := func(address, login string) int {
 		t.Helper()
@@ -51,7 +62,7 @@ func TestFirstStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
-		if res.StatusCode == http.StatusOK && res.Request.URL.Path != "/en/account" {
+		if res.StatusCode == http.StatusOK && res.Request.URL.Path != path+"/en/account" {
 			t.Errorf("%s leads to %s", login, res.Request.URL)
 		}
 		return res.StatusCode
@@ -66,11 +77,11 @@ func TestFirstStart(t *testing.T) {
 
 	again := start(t, listening, nil, serve...)
 	var out, errOut strings.Builder
-	if code := run(t.Context(), []string{"invite", "--data", data, "--base-url", "http://site.example/"}, &out, &errOut); code != 0 {
+	if code := run(t.Context(), []string{"invite", "--data", data, "--base-url", "http://site.example/", "--base-path", path}, &out, &errOut); code != 0 {
 		t.Fatalf("status %d: %s", code, errOut.String())
 	}
 	link := printedLink.FindStringSubmatch(out.String())
-	if link == nil {
+	if link == nil || !strings.HasPrefix(link[1], path+"/invitations/") {
 		t.Fatalf("no link in %q", out.String())
 	}
 	if status := join(again.base+link[1], "bob"); status != http.StatusOK {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +26,7 @@ import (
 	"redeliver/web/auth"
 	"redeliver/web/jobs"
 	"redeliver/web/store"
+	"redeliver/web/views"
 	"redeliver/web/webhook"
 )
 
@@ -50,7 +52,7 @@ type site struct {
 }
 
 // open takes the data folder for this process and opens everything in it.
-func (f siteFlags) open(ctx context.Context, s *streams, workers int, webhooks webhook.Policy) (_ *site, err error) {
+func (f siteFlags) open(ctx context.Context, s *streams, workers int, webhooks webhook.Policy, base views.BasePath) (_ *site, err error) {
 	p := &site{log: slog.New(slog.NewTextHandler(s.err, nil)), workers: workers, figures: prometheus.NewRegistry()}
 	defer func() {
 		if err != nil {
@@ -90,7 +92,7 @@ func (f siteFlags) open(ctx context.Context, s *streams, workers int, webhooks w
 		return nil, err
 	}
 	p.queue, err = jobs.New(ctx, p.store, &siteGrader{p.catalog, p.compiler, judge}, jobs.Config{
-		Workers: workers, Log: p.log, Metrics: p.figures, Webhooks: webhook.New(webhooks, nil),
+		Workers: workers, Log: p.log, Metrics: p.figures, Webhooks: webhook.New(webhooks, nil), BasePath: string(base),
 	})
 	return p, err
 }
@@ -153,13 +155,20 @@ func (p *site) run(ctx context.Context, serve func(context.Context) error) error
 // serveCommand runs the site: pages, jobs and grader in one process.
 type serveCommand struct {
 	siteFlags
-	Addr    string    `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
-	Workers int       `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
-	BaseURL string    `name:"base-url" help:"Address at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
-	Proxy   bool      `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
-	OIDC    oidcFlags `embed:"" prefix:"oidc-"`
+	Addr    string `help:"Address to listen on." env:"REDELIVER_ADDR" default:"127.0.0.1:8080"`
+	Workers int    `help:"Gradings at once; 0: this process only serves pages." env:"REDELIVER_WORKERS" default:"${workers}"`
+	BaseURL string `name:"base-url" help:"Scheme and host at which browsers reach the site; https:// makes cookies secure, and links to the site get pictures." env:"REDELIVER_BASE_URL" placeholder:"URL"`
+	basePathFlag
+	Proxy bool      `help:"Take the client's address from X-Forwarded-For of a proxy on a private address." env:"REDELIVER_PROXY"`
+	OIDC  oidcFlags `embed:"" prefix:"oidc-"`
 	webhookFlags
 	MetricsToken string `help:"Serve /metrics to who sends this as a bearer token; without it there is no such page." env:"REDELIVER_METRICS_TOKEN" placeholder:"TOKEN"`
+}
+
+// basePathFlag says where the site lies on its host. Workers need it, too: they write
+// addresses into messages.
+type basePathFlag struct {
+	BasePath views.BasePath `name:"base-path" help:"What stands before every path of the site on a host that it shares with others, such as /redeliver. The proxy leaves it there." env:"REDELIVER_BASE_PATH" placeholder:"PATH"`
 }
 
 // webhookFlags say where messages may go. Pages and workers need them: the ones refuse
@@ -184,25 +193,29 @@ type oidcFlags struct {
 	ClientSecret string `help:"What the provider knows this site by." env:"REDELIVER_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
 }
 
-// config checks the flags; base is where browsers reach the site.
-func (f oidcFlags) config(base string) (auth.ProviderConfig, error) {
+// config checks the flags; base and path are where browsers reach the site.
+func (f oidcFlags) config(base string, path views.BasePath) (auth.ProviderConfig, error) {
 	switch {
 	case f == (oidcFlags{}):
 		return auth.ProviderConfig{}, nil
 	case f.Issuer == "" || f.ClientID == "":
 		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --oidc-issuer and --oidc-client-id")}
 	case base == "":
-		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --base-url: it sends browsers back to that address and " + web.OIDCCallback)}
+		return auth.ProviderConfig{}, usageError{errors.New("signing in with a provider needs --base-url: it sends browsers back to that address and " + string(path) + web.OIDCCallback)}
 	}
 	if err := auth.CheckIssuer(f.Issuer); err != nil {
 		return auth.ProviderConfig{}, usageError{fmt.Errorf("--oidc-issuer: %w", err)}
 	}
-	return auth.ProviderConfig{Issuer: f.Issuer, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Redirect: strings.TrimRight(base, "/") + web.OIDCCallback}, nil
+	return auth.ProviderConfig{Issuer: f.Issuer, ClientID: f.ClientID, ClientSecret: f.ClientSecret, Redirect: base + string(path) + web.OIDCCallback}, nil
 }
 
 // Run serves until ctx ends, then lets requests and gradings finish.
 func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
-	provider, err := c.OIDC.config(c.BaseURL)
+	baseURL, err := siteURL(c.BaseURL)
+	if err != nil {
+		return err
+	}
+	provider, err := c.OIDC.config(baseURL, c.BasePath)
 	if err != nil {
 		return err
 	}
@@ -211,13 +224,13 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 		return err
 	}
 	limitMemory(c.Workers + 1) // one for a replay, or for the pages
-	p, err := c.open(ctx, s, c.Workers, webhooks)
+	p, err := c.open(ctx, s, c.Workers, webhooks, c.BasePath)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	pages, err := web.New(web.Config{
-		BaseURL: strings.TrimRight(c.BaseURL, "/"), SecureCookies: strings.HasPrefix(c.BaseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
+		BaseURL: baseURL, BasePath: c.BasePath, SecureCookies: strings.HasPrefix(baseURL, "https://"), TrustProxy: c.Proxy, Log: p.log,
 		Metrics: p.figures, MetricsToken: c.MetricsToken, Provider: provider, CanGrade: grader.CanGrade, Webhooks: webhooks,
 	}, p.store, p.queue, p.catalog)
 	if err != nil {
@@ -228,21 +241,36 @@ func (c *serveCommand) Run(ctx context.Context, s *streams) (err error) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	address := "http://" + ln.Addr().String()
-	p.log.Info("listening", slog.String("address", address))
+	p.log.Info("listening", slog.String("address", address+string(c.BasePath)))
 	token, expires, err := pages.FirstOwner(ctx)
 	if err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	if token != "" {
 		p.log.Warn("nobody owns this site yet; the link makes the owner, and works once",
-			slog.String("link", invitationLink(cmp.Or(c.BaseURL, address), token)), slog.Time("until", expires))
+			slog.String("link", invitationLink(cmp.Or(baseURL, address), c.BasePath, token)), slog.Time("until", expires))
 	}
 	return p.run(ctx, func(ctx context.Context) error { return pages.Serve(ctx, ln) })
 }
 
 // invitationLink is the address of a link that works once.
-func invitationLink(base, token string) string {
-	return strings.TrimSuffix(base, "/") + "/invitations/" + token
+func invitationLink(base string, path views.BasePath, token string) string {
+	return base + string(path) + "/invitations/" + token
+}
+
+// siteURL checks --base-url and returns it without a slash at its end.
+func siteURL(flag string) (string, error) {
+	if flag == "" {
+		return "", nil
+	}
+	u, err := url.Parse(flag)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return "", usageError{fmt.Errorf("--base-url is scheme and host, https://practice.example, and not %q", flag)}
+	case strings.Trim(u.Path, "/") != "":
+		return "", usageError{fmt.Errorf("--base-url is scheme and host alone: --base-url %s --base-path %s", u.Scheme+"://"+u.Host, strings.TrimRight(u.Path, "/"))}
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 // inviteCommand makes a link for an account, for who has lost the last owner's
@@ -250,11 +278,16 @@ func invitationLink(base, token string) string {
 type inviteCommand struct {
 	siteFlags
 	Role    string `help:"What the link gives: owner or interviewer." enum:"owner,interviewer" default:"owner"`
-	BaseURL string `name:"base-url" help:"Address at which browsers reach the site." env:"REDELIVER_BASE_URL" default:"http://127.0.0.1:8080"`
+	BaseURL string `name:"base-url" help:"Scheme and host at which browsers reach the site." env:"REDELIVER_BASE_URL" default:"http://127.0.0.1:8080"`
+	basePathFlag
 }
 
 // Run prints the link.
 func (c *inviteCommand) Run(ctx context.Context, s *streams) (err error) {
+	baseURL, err := siteURL(c.BaseURL)
+	if err != nil {
+		return err
+	}
 	if err := c.mustExist(); err != nil {
 		return err
 	}
@@ -267,7 +300,7 @@ func (c *inviteCommand) Run(ctx context.Context, s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "%s\nworks once, until %s\n", invitationLink(c.BaseURL, token), expires.UTC().Format("2006-01-02 15:04 UTC"))
+	_, err = fmt.Fprintf(s.out, "%s\nworks once, until %s\n", invitationLink(baseURL, c.BasePath, token), expires.UTC().Format("2006-01-02 15:04 UTC"))
 	return err
 }
 
@@ -275,6 +308,7 @@ func (c *inviteCommand) Run(ctx context.Context, s *streams) (err error) {
 type workerCommand struct {
 	siteFlags
 	webhookFlags
+	basePathFlag
 	Workers int `help:"Gradings at once." env:"REDELIVER_WORKERS" default:"${workers}"`
 }
 
@@ -291,7 +325,7 @@ func (c *workerCommand) Run(ctx context.Context, s *streams) (err error) {
 		return err
 	}
 	limitMemory(c.Workers)
-	p, err := c.open(ctx, s, c.Workers, webhooks)
+	p, err := c.open(ctx, s, c.Workers, webhooks, c.BasePath)
 	if err != nil {
 		return err
 	}

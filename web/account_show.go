@@ -41,5 +41,5 @@ func (s *Server) showAccountWith(c echo.Context, status int, problem views.FormP
 // accountReturn answers the addresses of the forms of the account, which stay in
 // the browser when a form was not accepted.
 func (s *Server) accountReturn(c echo.Context) error {
-	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.langOf(c))))
+	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.home(c))))
 }

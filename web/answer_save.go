@@ -36,7 +36,7 @@ func (s *Server) answerSave(c echo.Context) error {
 	if err := s.store.SaveOwnAnswer(c.Request().Context(), browser, q.Slug, store.OwnAnswer{Text: text, SavedAt: s.cfg.Now()}); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.QuestionURL(s.langOf(c), q.Slug)+"#answer"))
+	return c.Redirect(http.StatusSeeOther, string(views.QuestionURL(s.home(c), q.Slug)+"#answer"))
 }
 
 // answerReturn answers the address that the form posts to.
@@ -45,5 +45,5 @@ func (s *Server) answerReturn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.QuestionURL(s.langOf(c), q.Slug)))
+	return c.Redirect(http.StatusSeeOther, string(views.QuestionURL(s.home(c), q.Slug)))
 }

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -39,11 +41,17 @@ const (
 const maxAPIBody = 64 << 10
 
 // isAPI tells the requests of programs.
-func isAPI(c echo.Context) bool { return strings.HasPrefix(c.Request().URL.Path, apiRoot) }
+func (s *Server) isAPI(c echo.Context) bool {
+	return strings.HasPrefix(c.Request().URL.Path, string(s.cfg.BasePath)+apiRoot)
+}
 
-// apiDescribe gives the description.
+// apiDescribe gives the description. It says where the site is, as far as that is known.
 func (s *Server) apiDescribe(c echo.Context) error {
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, apiDescription)
+	site, err := json.Marshal(cmp.Or(s.cfg.BaseURL+string(s.cfg.BasePath), "/"))
+	if err != nil {
+		return fmt.Errorf("describe the API: %w", err)
+	}
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, bytes.Replace(apiDescription, []byte(`"url": "/"`), append([]byte(`"url": `), site...), 1))
 }
 
 // errNoToken is a request without a token that is worth something.
@@ -189,7 +197,7 @@ func askedPage(c echo.Context, from string) (start int64, limit int, err error) 
 // apiList is a part of a list.
 type apiList[T any] struct {
 	Items []T `json:"items"`
-	// Next is the address of the entries that follow, without the site; "" at the end.
+	// Next is the address of the entries that follow, without scheme and host; "" at the end.
 	Next string `json:"next,omitempty"`
 }
 

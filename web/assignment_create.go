@@ -68,7 +68,7 @@ func (s *Server) assignmentCreate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AssignmentURL(s.langOf(c), id), "made")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AssignmentURL(s.home(c), id), "made")))
 }
 
 // assignmentOf reads the form, or says with an *auth.FieldError what is wrong.

@@ -46,7 +46,7 @@ func (s *Server) assignmentReturn(c echo.Context) error {
 }
 
 func (s *Server) toAssignment(c echo.Context, id int64, notice string) error {
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AssignmentURL(s.langOf(c), id), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AssignmentURL(s.home(c), id), notice)))
 }
 
 // assignmentDelete deletes an assignment with all its candidates.
@@ -58,5 +58,5 @@ func (s *Server) assignmentDelete(c echo.Context) error {
 	if err := s.queue.DeleteAssignment(c.Request().Context(), s.actor(c), a.ID); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AssignURL(s.langOf(c)), "deleted")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AssignURL(s.home(c)), "deleted")))
 }

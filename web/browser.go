@@ -3,6 +3,7 @@ package web
 import (
 	"crypto/rand"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -14,8 +15,11 @@ import (
 const tokenLength = 26
 
 // hostOnly gives the name of a cookie the prefix by which browsers accept it only
-// from this very host over https, so that a neighbouring domain cannot plant one.
+// from this very host over https, so that a neighbouring domain cannot plant one. Its
+// end tells sites on one host apart, which paths of cookies cannot: __Host- wants "/".
+// In a base path there is no plus.
 func (s *Server) hostOnly(name string) string {
+	name += strings.ReplaceAll(string(s.cfg.BasePath), "/", "+")
 	if s.cfg.SecureCookies {
 		return "__Host-" + name
 	}

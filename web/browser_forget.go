@@ -32,5 +32,5 @@ func (s *Server) browserForget(c echo.Context) error {
 	})
 	// The editor keeps what it could not send in the storage of its tab.
 	c.Response().Header().Set("Clear-Site-Data", `"storage"`)
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ProgressURL(s.langOf(c)), "forgotten")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ProgressURL(s.home(c)), "forgotten")))
 }

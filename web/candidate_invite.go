@@ -72,7 +72,7 @@ func (s *Server) invite(c echo.Context, a store.Assignment, typed string, extra 
 
 // candidateLink is the address that a token stands in.
 func (s *Server) candidateLink(c echo.Context, a store.Assignment, token string) string {
-	return s.siteAddress(c) + string(views.SittingURL(a.Lang, token))
+	return s.siteAddress(c) + string(views.SittingURL(s.cfg.BasePath.In(a.Lang), token))
 }
 
 // showCandidateLink shows a link once, in the language of the assignment.

@@ -87,7 +87,7 @@ func (s *Server) candidateReturn(c echo.Context) error { return s.toCandidate(c,
 func (s *Server) toCandidate(c echo.Context, notice string) error {
 	sit, _ := sittingOf(c)
 	return c.Redirect(http.StatusSeeOther,
-		string(views.WithNotice(views.CandidateURL(s.langOf(c), sit.assignment.ID, sit.candidate.ID), notice)))
+		string(views.WithNotice(views.CandidateURL(s.home(c), sit.assignment.ID, sit.candidate.ID), notice)))
 }
 
 // playbackShow is one step of what a candidate wrote for an exercise.

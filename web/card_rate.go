@@ -54,14 +54,14 @@ func (s *Server) cardRate(c echo.Context) error {
 
 func (s *Server) afterRating(c echo.Context, sent url.Values, card *review.Card, rated bool) templ.SafeURL {
 	if sent.Get("back") != "" && card.Question != nil {
-		return views.QuestionURL(s.langOf(c), card.Question.Slug) + "#rated"
+		return views.QuestionURL(s.home(c), card.Question.Slug) + "#rated"
 	}
 	if !rated {
-		return views.WithNotice(views.ReviewURL(s.langOf(c)), "stale")
+		return views.WithNotice(views.ReviewURL(s.home(c)), "stale")
 	}
 	query := url.Values{"notice": {"rated"}, "card": {card.Name}}
 	if more := moreOf(sent.Get("more")); more > 1 {
 		query.Set("more", strconv.Itoa(more-1))
 	}
-	return views.ReviewURL(s.langOf(c)) + templ.SafeURL("?"+query.Encode())
+	return views.ReviewURL(s.home(c)) + templ.SafeURL("?"+query.Encode())
 }

@@ -21,8 +21,8 @@ type problem struct {
 	message string // id of the words
 	places  []any  // of the words
 	cause   error
-	// anew is where a run can be found again, by language; nil without.
-	anew func(lang string) templ.SafeURL
+	// anew is where a run can be found again; nil without.
+	anew func(root views.Root) templ.SafeURL
 }
 
 func (p *problem) Error() string {
@@ -45,7 +45,7 @@ func (s *Server) showError(shown error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	if isAPI(c) {
+	if s.isAPI(c) {
 		s.showAPIError(shown, c)
 		return
 	}
@@ -64,7 +64,7 @@ func (s *Server) showError(shown error, c echo.Context) {
 			m.Title, err = page.Words.Text(p.title)
 		}
 		if p.anew != nil {
-			m.Anew = p.anew(page.Lang())
+			m.Anew = p.anew(page.Home())
 		}
 	}
 	if err == nil {

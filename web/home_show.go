@@ -11,9 +11,14 @@ import (
 // listed is how many submissions or versions a page lists.
 const listed = 10
 
+// baseRedirect answers the prefix without a slash behind it.
+func (s *Server) baseRedirect(c echo.Context) error {
+	return c.Redirect(http.StatusFound, string(s.cfg.BasePath)+"/")
+}
+
 // homeRedirect answers the address of the home page without its last slash.
 func (s *Server) homeRedirect(c echo.Context) error {
-	return c.Redirect(http.StatusFound, string(views.HomeURL(s.langOf(c))))
+	return c.Redirect(http.StatusFound, string(views.HomeURL(s.home(c))))
 }
 
 func (s *Server) homeShow(c echo.Context) error {

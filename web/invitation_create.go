@@ -40,7 +40,7 @@ func (s *Server) invitationCreate(c echo.Context) error {
 
 // showLink shows a link once.
 func (s *Server) showLink(c echo.Context, role, note, token string, expires time.Time, reset bool) error {
-	link := s.siteAddress(c) + string(views.InvitationURL(s.langOf(c), token))
+	link := s.siteAddress(c) + string(views.InvitationURL(s.home(c), token))
 	m, err := views.NewLink(s.page(c), views.LinkModel{Role: role, Note: note, Reset: reset, ExpiresAt: expires}, link)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (s *Server) showInvitationOf(c echo.Context, token string, status int, type
 		typed.Login, typed.Name = i.Login, i.Name
 	}
 	typed.Provider = s.provider != nil
-	m, err := views.NewInvitation(s.page(c), views.InvitationURL(s.langOf(c), token), typed, problem)
+	m, err := views.NewInvitation(s.page(c), views.InvitationURL(s.home(c), token), typed, problem)
 	if err != nil {
 		return err
 	}
@@ -72,5 +72,5 @@ func (s *Server) invitationAccept(c echo.Context) error {
 	if err := s.signIn(c, who); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.langOf(c))))
+	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.home(c))))
 }

@@ -49,5 +49,5 @@ func (s *Server) labAct(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.LabURL(s.langOf(c), slug), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.LabURL(s.home(c), slug), notice)))
 }

@@ -25,8 +25,9 @@ func (s *Server) languageChoose(c echo.Context) error {
 	c.Response().Header().Set(echo.HeaderVary, "Accept-Language, Cookie")
 	target := *c.Request().URL
 	target.Scheme, target.Host = "", ""
-	// The path begins with one known segment, so this is an address of ours.
-	target.Path, target.RawPath = "/"+lang+target.Path, ""
+	// What is behind the prefix begins with one known segment, so this is an address of ours.
+	rest, _ := s.cfg.BasePath.Cut(target.Path)
+	target.Path, target.RawPath = string(s.cfg.BasePath)+"/"+lang+rest, ""
 	return c.Redirect(http.StatusFound, target.String())
 }
 
@@ -52,8 +53,8 @@ func (s *Server) language(next echo.HandlerFunc) echo.HandlerFunc {
 func (s *Server) page(c echo.Context) views.Page {
 	lang := s.langOf(c)
 	p := views.Page{
-		Words: s.words.Words(lang), Languages: s.languageLinks(c.Request().URL), Base: s.cfg.BaseURL,
-		Card: views.CardURL(views.HomeURL(lang)),
+		Words: s.words.Words(lang), Languages: s.languageLinks(c.Request().URL), Base: s.cfg.BaseURL, BasePath: s.cfg.BasePath,
+		Card: views.CardURL(views.HomeURL(s.home(c))),
 	}
 	if sit, ok := sittingOf(c); ok {
 		p.Within = within(c)
@@ -70,7 +71,7 @@ func (s *Server) page(c echo.Context) views.Page {
 // languageLinks lead to the address in every language. What was asked is kept,
 // but for the notice, which tells of a form and not of the page.
 func (s *Server) languageLinks(address *url.URL) []views.LanguageLink {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(address.EscapedPath(), "/"), "/")
+	first, rest := s.cutLanguage(address.EscapedPath())
 	query := address.Query()
 	if !s.words.Has(first) { // an error, at an address that is none of ours
 		rest, query = "", nil
@@ -81,7 +82,7 @@ func (s *Server) languageLinks(address *url.URL) []views.LanguageLink {
 	}
 	var out []views.LanguageLink
 	for _, lang := range s.words.Languages() {
-		out = append(out, views.LanguageLink{Lang: lang, Name: s.words.NameOf(lang), URL: views.HomeURL(lang) + templ.SafeURL(rest)})
+		out = append(out, views.LanguageLink{Lang: lang, Name: s.words.NameOf(lang), URL: views.HomeURL(s.cfg.BasePath.In(lang)) + templ.SafeURL(rest)})
 	}
 	return out
 }
@@ -89,12 +90,23 @@ func (s *Server) languageLinks(address *url.URL) []views.LanguageLink {
 // langOf is the language of the address, or the preferred one where the address
 // has none: errors happen there too.
 func (s *Server) langOf(c echo.Context) string {
-	first, _, _ := strings.Cut(strings.TrimPrefix(c.Request().URL.Path, "/"), "/")
-	if s.words.Has(first) {
+	if first, _ := s.cutLanguage(c.Request().URL.Path); s.words.Has(first) {
 		return first
 	}
 	return s.preferred(c)
 }
+
+// cutLanguage returns the first part of a path behind the prefix, a language perhaps,
+// and what comes after it; both are empty outside of the prefix.
+func (s *Server) cutLanguage(path string) (first, rest string) {
+	if path, ok := s.cfg.BasePath.Cut(path); ok {
+		first, rest, _ = strings.Cut(path[1:], "/")
+	}
+	return first, rest
+}
+
+// home is where addresses in the language of a request begin, but for those of a sitting.
+func (s *Server) home(c echo.Context) views.Root { return s.cfg.BasePath.In(s.langOf(c)) }
 
 func (s *Server) preferred(c echo.Context) string {
 	if lang := s.cookieLanguage(c); lang != "" {

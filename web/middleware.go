@@ -10,7 +10,6 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
-	"redeliver/static"
 	"redeliver/web/review"
 )
 
@@ -83,17 +82,17 @@ func (s *Server) logRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			attrs = append(attrs, slog.Any("error", err))
 		}
-		s.cfg.Log.LogAttrs(c.Request().Context(), levelOf(c), "request", attrs...)
+		s.cfg.Log.LogAttrs(c.Request().Context(), s.levelOf(c), "request", attrs...)
 		return nil
 	}
 }
 
 // levelOf keeps what machines ask every few seconds out of an ordinary log.
-func levelOf(c echo.Context) slog.Level {
+func (s *Server) levelOf(c echo.Context) slog.Level {
 	switch {
 	case c.Response().Status >= http.StatusInternalServerError && c.Path() != "/readyz":
 		return slog.LevelError
-	case c.Path() == "/healthz", c.Path() == "/readyz", c.Path() == "/metrics", strings.HasPrefix(c.Path(), static.Prefix):
+	case c.Path() == "/healthz", c.Path() == "/readyz", c.Path() == "/metrics", s.isStatic(c):
 		return slog.LevelDebug
 	default:
 		return slog.LevelInfo

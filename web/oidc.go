@@ -16,7 +16,8 @@ import (
 	"redeliver/web/views"
 )
 
-// OIDCCallback is where a provider sends browsers back to.
+// OIDCCallback is where a provider sends browsers back to, behind Config.BaseURL and
+// Config.BasePath.
 const OIDCCallback = "/oidc/callback"
 
 // flowTime is how long somebody may take at the provider.
@@ -91,7 +92,7 @@ func (s *Server) oidcFinish(c echo.Context) error {
 	if err := s.signIn(c, known); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(f.Lang)))
+	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.cfg.BasePath.In(f.Lang))))
 }
 
 // flowOf reads the cookie; a browser without a usable one has begun nothing.

@@ -25,7 +25,8 @@ import (
 // nobody who they are: the test says who comes.
 type testProvider struct {
 	oidctest.Server
-	url string
+	url  string
+	site string // that it sends browsers back to
 
 	mu        sync.Mutex
 	sign      func(claims string) (token string)
@@ -36,7 +37,7 @@ type testProvider struct {
 func newTestProvider(t *testing.T) *testProvider {
 	t.Helper()
 	key := newKey(t)
-	p := &testProvider{sign: signWith(key), Server: oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}}
+	p := &testProvider{site: "http://site.example", sign: signWith(key), Server: oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.RS256}}}}
 	ts := httptest.NewServer(p)
 	t.Cleanup(ts.Close)
 	p.url = ts.URL
@@ -64,7 +65,7 @@ func unsigned(claims string) string {
 }
 
 func (p *testProvider) config() auth.ProviderConfig {
-	return auth.ProviderConfig{Issuer: p.url, ClientID: "redeliver", ClientSecret: "secret", Redirect: "http://site.example" + OIDCCallback}
+	return auth.ProviderConfig{Issuer: p.url, ClientID: "redeliver", ClientSecret: "secret", Redirect: p.site + OIDCCallback}
 }
 
 // visit is what a browser does at the provider: claims are who signs in there, over
@@ -87,7 +88,11 @@ func (p *testProvider) visit(t *testing.T, address string, claims map[string]any
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.challenge, p.claims = q.Get("code_challenge"), all
-	return OIDCCallback + "?code=the-code&state=" + url.QueryEscape(q.Get("state"))
+	back, err := url.Parse(q.Get("redirect_uri"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back.Path + "?code=the-code&state=" + url.QueryEscape(q.Get("state"))
 }
 
 func (p *testProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {

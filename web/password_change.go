@@ -40,5 +40,5 @@ func (s *Server) passwordChange(c echo.Context) error {
 	if err := s.signIn(c, who); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AccountURL(s.langOf(c)), "password")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AccountURL(s.home(c)), "password")))
 }

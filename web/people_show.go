@@ -52,5 +52,5 @@ func (s *Server) showPeople(c echo.Context, status int, form views.InviteForm) e
 
 // peopleReturn answers the addresses of the forms of the page.
 func (s *Server) peopleReturn(c echo.Context) error {
-	return c.Redirect(http.StatusSeeOther, string(views.PeopleURL(s.langOf(c))))
+	return c.Redirect(http.StatusSeeOther, string(views.PeopleURL(s.home(c))))
 }

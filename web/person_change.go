@@ -46,5 +46,5 @@ func (s *Server) personRemove(c echo.Context) error {
 }
 
 func (s *Server) toPeople(c echo.Context, notice string) error {
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.PeopleURL(s.langOf(c)), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.PeopleURL(s.home(c)), notice)))
 }

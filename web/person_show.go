@@ -42,5 +42,5 @@ func (s *Server) personReturn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.PersonURL(s.langOf(c), p.ID)))
+	return c.Redirect(http.StatusSeeOther, string(views.PersonURL(s.home(c), p.ID)))
 }

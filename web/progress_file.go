@@ -46,7 +46,7 @@ func (s *Server) progressImport(c echo.Context) error {
 	if err := s.store.MergePractice(c.Request().Context(), browser, p, s.cfg.Now()); err != nil {
 		return err
 	}
-	to := views.WithNotice(views.ProgressURL(s.langOf(c)), "imported")
+	to := views.WithNotice(views.ProgressURL(s.home(c)), "imported")
 	if leftOut > 0 {
 		to += templ.SafeURL("&left-out=" + strconv.Itoa(leftOut))
 	}

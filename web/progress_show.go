@@ -32,5 +32,5 @@ func (s *Server) showProgress(c echo.Context, status int, title, alert string) e
 
 // progressReturn answers the addresses that forms post to.
 func (s *Server) progressReturn(c echo.Context) error {
-	return c.Redirect(http.StatusSeeOther, string(views.ProgressURL(s.langOf(c))))
+	return c.Redirect(http.StatusSeeOther, string(views.ProgressURL(s.home(c))))
 }

@@ -77,13 +77,13 @@ func (s *Server) questionModel(c echo.Context, q *content.Question) (views.Quest
 		}
 	}
 	return views.NewQuestion(p, s.bank, q, views.ExerciseCards(linked, p.Lang()), func(r content.Run) templ.SafeURL {
-		return s.watchURL(p.Lang(), r)
+		return s.watchURL(p.Home(), r)
 	})
 }
 
 // watchURL is where a claim can be seen to fail, or "" when its exercise is not
 // installed here.
-func (s *Server) watchURL(lang string, r content.Run) templ.SafeURL {
+func (s *Server) watchURL(root views.Root, r content.Run) templ.SafeURL {
 	e, err := s.exercise(r.Exercise)
 	if err != nil {
 		return ""
@@ -91,7 +91,7 @@ func (s *Server) watchURL(lang string, r content.Run) templ.SafeURL {
 	if _, ok := e.Failing(r.Wrong); !ok {
 		return ""
 	}
-	return views.WatchURL(lang, r.Exercise, r.Wrong)
+	return views.WatchURL(root, r.Exercise, r.Wrong)
 }
 
 func (s *Server) glossaryShow(c echo.Context) error {

@@ -51,7 +51,7 @@ func (s *Server) reviewShow(c echo.Context) error {
 func ratedUntil(p store.Practice, name string) time.Time { return seenCard(p, name).DueAt }
 
 func (s *Server) cardState(c echo.Context, e review.Entry) *views.CardState {
-	lang := s.langOf(c)
+	lang, home := s.langOf(c), s.home(c)
 	card := &views.CardState{
 		Name: e.Name, Kind: string(e.Kind), Why: string(e.Why), Reps: e.Seen.Reps, Question: e.Question, Pitfall: e.Pitfall, Days: s.daysOf(e.Seen),
 	}
@@ -59,11 +59,11 @@ func (s *Server) cardState(c echo.Context, e review.Entry) *views.CardState {
 	case review.Question:
 	case review.Pitfall:
 		if run := e.Question.Text[lang].Pitfalls[e.Pitfall].Run; run != nil {
-			card.Watch = s.watchURL(lang, *run)
+			card.Watch = s.watchURL(home, *run)
 		}
 	case review.Prediction:
 		card.Exercise, card.Said = views.CardOf(&e.Exercise.Head, lang), saidOf(e.Said)
-		card.Watch = s.watchURL(lang, content.Run{Exercise: e.Exercise.Name()})
+		card.Watch = s.watchURL(home, content.Run{Exercise: e.Exercise.Name()})
 	}
 	if e.Why == review.Mistaken {
 		card.FailedTitle, card.FailedKind = s.titleOf(e.Mistake.Exercise, lang), string(e.Mistake.Kind)

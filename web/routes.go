@@ -22,43 +22,50 @@ func get(m matcher, path string, h echo.HandlerFunc, before ...echo.MiddlewareFu
 // routes is the index of the site: an address leads to the file that is called
 // like its method.
 func (s *Server) routes(e *echo.Echo) {
-	// For machines.
+	// For machines, which ask the process and not the proxy.
 	get(e, "/healthz", s.healthShow)
 	get(e, "/readyz", s.readyShow)
 	get(e, "/metrics", s.metricsShow)
-	get(e, static.Prefix+"*", echo.WrapHandler(static.Handler()))
+
+	base := string(s.cfg.BasePath)
+	if base != "" {
+		get(e, base, s.baseRedirect)
+	}
+	under := e.Group(base)
+	get(under, static.Prefix+"*", echo.WrapHandler(http.StripPrefix(base, static.Handler())))
 
 	// Addresses without a language.
-	get(e, "/", s.languageChoose)
-	get(e, "/questions", s.languageChoose)
-	get(e, "/questions/*", s.languageChoose)
-	get(e, "/glossary", s.languageChoose)
-	get(e, "/exercises", s.languageChoose)
-	get(e, "/exercises/*", s.languageChoose)
-	get(e, "/search", s.languageChoose)
-	get(e, "/review", s.languageChoose)
-	get(e, "/progress", s.languageChoose)
-	get(e, "/labs", s.languageChoose)
-	get(e, "/labs/*", s.languageChoose)
-	get(e, "/submissions/*", s.languageChoose)
-	get(e, "/runs/*", s.languageChoose)
-	get(e, "/sign-in", s.languageChoose)
-	get(e, "/invitations/*", s.languageChoose)
-	get(e, "/account", s.languageChoose)
-	get(e, "/people", s.languageChoose)
-	get(e, "/people/*", s.languageChoose)
-	get(e, "/assign", s.languageChoose)
-	get(e, "/assign/*", s.languageChoose)
-	get(e, "/a/*", s.languageChoose)
+	get(under, "/", s.languageChoose)
+	get(under, "/questions", s.languageChoose)
+	get(under, "/questions/*", s.languageChoose)
+	get(under, "/glossary", s.languageChoose)
+	get(under, "/exercises", s.languageChoose)
+	get(under, "/exercises/*", s.languageChoose)
+	get(under, "/search", s.languageChoose)
+	get(under, "/review", s.languageChoose)
+	get(under, "/progress", s.languageChoose)
+	get(under, "/labs", s.languageChoose)
+	get(under, "/labs/*", s.languageChoose)
+	get(under, "/submissions/*", s.languageChoose)
+	get(under, "/runs/*", s.languageChoose)
+	get(under, "/sign-in", s.languageChoose)
+	get(under, "/invitations/*", s.languageChoose)
+	get(under, "/account", s.languageChoose)
+	get(under, "/account/*", s.languageChoose)
+	get(under, "/people", s.languageChoose)
+	get(under, "/people/*", s.languageChoose)
+	get(under, "/assign", s.languageChoose)
+	get(under, "/assign/*", s.languageChoose)
+	get(under, "/a/*", s.languageChoose)
 
-	get(e, OIDCCallback, s.oidcFinish)
+	get(under, OIDCCallback, s.oidcFinish)
 
 	// For programs that act as a person; api.go.
-	api := e.Group(apiRoot+"v1", s.limitPosts(s.cfg.APIPerMinute))
+	api := under.Group(apiRoot+"v1", s.limitPosts(s.cfg.APIPerMinute))
 	get(api, "/openapi.json", s.apiDescribe)
 	s.apiRoutes(api.Group("", s.bearer))
 
-	site := e.Group("/:lang", s.language)
+	site := under.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)
 	get(site, "/", s.homeShow)
 	get(site, "/card.png", s.homeCard)

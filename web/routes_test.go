@@ -107,6 +107,7 @@ func accessTable() []access {
 		anybody("GET", "/account", "/account", 302),
 		anybody("GET", "/people", "/people", 302),
 		anybody("GET", "/people/*", "/people/1", 302),
+		anybody("GET", "/account/*", "/account/tokens", 302),
 
 		anybody("GET", "/assign", "/assign", 302),
 		anybody("GET", "/assign/*", "/assign/1", 302),

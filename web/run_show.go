@@ -154,14 +154,14 @@ func (s *Server) findSource(ctx context.Context, r foundRun) (foundRun, error) {
 // anew is where the handler of an old token can be watched today: the starter and the
 // handlers that are wrong on purpose have addresses that outlast engines and versions.
 // It is nil for any other source.
-func (s *Server) anew(token schedule.Token) func(lang string) templ.SafeURL {
+func (s *Server) anew(token schedule.Token) func(root views.Root) templ.SafeURL {
 	e, err := s.exercise(token.Exercise)
 	if err != nil {
 		return nil
 	}
 	switch _, owner, name := sampleOf(e, token.SourceHash); owner {
 	case views.OfStarter, views.OfWrong:
-		return func(lang string) templ.SafeURL { return views.WatchURL(lang, e.Name(), name) }
+		return func(root views.Root) templ.SafeURL { return views.WatchURL(root, e.Name(), name) }
 	default:
 		return nil
 	}

@@ -32,7 +32,7 @@ func (s *Server) searchShow(c echo.Context) error {
 	}
 	hits := make([]views.HitModel, 0, len(found))
 	for _, h := range found {
-		hit := views.HitModel{Kind: string(h.Kind), URL: hitURL(p.Lang(), h), Title: h.Title}
+		hit := views.HitModel{Kind: string(h.Kind), URL: hitURL(p.Home(), h), Title: h.Title}
 		for _, part := range h.Parts {
 			hit.Parts = append(hit.Parts, views.HitPart(part))
 		}
@@ -45,14 +45,14 @@ func (s *Server) searchShow(c echo.Context) error {
 	return render(c, http.StatusOK, views.Search(m))
 }
 
-func hitURL(lang string, h search.Hit) templ.SafeURL {
+func hitURL(root views.Root, h search.Hit) templ.SafeURL {
 	switch h.Kind {
 	case search.Question:
-		return views.QuestionURL(lang, h.Name)
+		return views.QuestionURL(root, h.Name)
 	case search.Lab:
-		return views.LabURL(lang, h.Name)
+		return views.LabURL(root, h.Name)
 	default:
-		return views.ExerciseURL(lang, h.Name)
+		return views.ExerciseURL(root, h.Name)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"redeliver/web/review"
 	"redeliver/web/search"
 	"redeliver/web/store"
+	"redeliver/web/views"
 	"redeliver/web/views/locale"
 	"redeliver/web/webhook"
 )
@@ -72,16 +73,19 @@ type Queue interface {
 // are named here.
 type Config struct {
 	// BaseURL is where browsers reach the site, without a slash at its end:
-	// "https://practice.example". Pages need it for the addresses that others read,
+	// "https://practice.example", which also lacks BasePath. Pages need it for the addresses that others read,
 	// those of their languages and of their pictures; empty: they have none.
 	BaseURL string
+	// BasePath stands before every path on that host; the proxy leaves it there. What
+	// machines ask, /healthz, /readyz and /metrics, is without it.
+	BasePath views.BasePath
 	// SecureCookies is for a site that browsers reach over https: its cookies
 	// are then never sent over http.
 	SecureCookies bool
 	// PasswordCost is what the comparison of a password takes.
 	PasswordCost auth.Cost
 	// Provider is where people can sign in instead of here; without an issuer there
-	// is none. Its redirect is BaseURL and OIDCCallback.
+	// is none. Its redirect is BaseURL, BasePath and OIDCCallback.
 	Provider auth.ProviderConfig
 	// CanGrade says whether submissions for an exercise can be graded here; nil: for
 	// all of them.

@@ -137,7 +137,7 @@ func (s *Server) actor(c echo.Context) store.Actor {
 func (s *Server) session(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		cookie, err := c.Cookie(s.sessions.Cookie.Name)
-		if err != nil || cookie.Value == "" || isStatic(c) || isAPI(c) {
+		if err != nil || cookie.Value == "" || s.isStatic(c) || s.isAPI(c) {
 			return next(c)
 		}
 		ctx, err := s.sessions.Load(c.Request().Context(), cookie.Value)
@@ -162,7 +162,9 @@ func (s *Server) session(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-func isStatic(c echo.Context) bool { return c.Path() == static.Prefix+"*" }
+func (s *Server) isStatic(c echo.Context) bool {
+	return c.Path() == string(s.cfg.BasePath)+static.Prefix+"*"
+}
 
 // only lets people with one of the roles pass. Everybody else learns nothing: the
 // page is not there.

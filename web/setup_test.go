@@ -149,6 +149,7 @@ func setup(t *testing.T, cfg Config, catalog Catalog) *testBundle {
 	var err error
 	b.queue, err = jobs.New(t.Context(), b.st, b.grader, jobs.Config{
 		Workers: 1, SoftStop: 10 * time.Millisecond, Now: cfg.Now, Log: slog.New(slog.DiscardHandler), Webhooks: webhook.New(cfg.Webhooks, nil),
+		BasePath: string(cfg.BasePath),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // signInShow is the form. Who is signed in is led on.
 func (s *Server) signInShow(c echo.Context) error {
 	if _, ok := s.person(c); ok {
-		return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.langOf(c))))
+		return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.home(c))))
 	}
 	alert := ""
 	owned, err := s.store.HasOwner(c.Request().Context())
@@ -64,5 +64,5 @@ func (s *Server) signInCreate(c echo.Context) error {
 	if err := s.signIn(c, who); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.langOf(c))))
+	return c.Redirect(http.StatusSeeOther, string(views.AccountURL(s.home(c))))
 }

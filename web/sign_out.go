@@ -18,7 +18,7 @@ func (s *Server) signOut(c echo.Context) error {
 	if err := s.store.Note(ctx, s.actor(c), store.SignedOut, "", s.cfg.Now()); err != nil {
 		return err
 	}
-	return s.signedOutTo(c, string(views.HomeURL(s.langOf(c))))
+	return s.signedOutTo(c, string(views.HomeURL(s.home(c))))
 }
 
 // signOutEverywhere ends all sessions of who is signed in.
@@ -26,5 +26,5 @@ func (s *Server) signOutEverywhere(c echo.Context) error {
 	if err := s.store.SignOutEverywhere(c.Request().Context(), s.actor(c), s.cfg.Now()); err != nil {
 		return err
 	}
-	return s.signedOutTo(c, string(views.SignInURL(s.langOf(c))))
+	return s.signedOutTo(c, string(views.SignInURL(s.home(c))))
 }

@@ -141,7 +141,7 @@ func (s *Server) sittings(ctx context.Context, a store.Assignment) ([]sitting, e
 // bar is what stands on every page of a sitting.
 func (s *Server) bar(c echo.Context, sit sitting) views.SittingBar {
 	return views.SittingBar{
-		State: s.stateOf(sit), URL: views.SittingURL(s.langOf(c), c.Param("token")),
+		State: s.stateOf(sit), URL: views.SittingURL(s.home(c), c.Param("token")),
 		Deadline: sit.reading.Deadline, Left: sit.reading.Left(s.cfg.Now()), GivenBack: sit.reading.GivenBack, VainSpent: sit.reading.VainSpent,
 	}
 }
@@ -160,7 +160,7 @@ func within(c echo.Context) string {
 }
 
 // rootOf is Page.Root of a request.
-func (s *Server) rootOf(c echo.Context) string { return s.page(c).Root() }
+func (s *Server) rootOf(c echo.Context) views.Root { return s.page(c).Root() }
 
 // errOver is shown to who wants to write after the end.
 var errOver = &problem{status: http.StatusGone, title: "sitting.is-ended", message: "sitting.over", cause: store.ErrEnded}

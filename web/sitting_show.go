@@ -48,7 +48,7 @@ func (s *Server) showCome(c echo.Context, status int, name string, problem views
 		return s.assignmentLinkProblem(err)
 	}
 	p := s.page(c)
-	p.Sitting = views.SittingBar{State: "invited", URL: views.SittingURL(p.Lang(), c.Param("token"))}
+	p.Sitting = views.SittingBar{State: "invited", URL: views.SittingURL(p.Home(), c.Param("token"))}
 	m, err := views.NewCome(p, s.facts(a, p.Lang()), p.Sitting.URL, name, closed(a, s.cfg.Now()), problem)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *Server) sittingCome(c echo.Context) error {
 	if err != nil {
 		return s.assignmentLinkProblem(err)
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.SittingURL(s.langOf(c), token)))
+	return c.Redirect(http.StatusSeeOther, string(views.SittingURL(s.home(c), token)))
 }
 
 // sittingStart starts the clock.
@@ -123,5 +123,5 @@ func (s *Server) sittingEnd(c echo.Context) error {
 func (s *Server) sittingReturn(c echo.Context) error { return s.toSitting(c, "") }
 
 func (s *Server) toSitting(c echo.Context, notice string) error {
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.SittingURL(s.langOf(c), c.Param("token")), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.SittingURL(s.home(c), c.Param("token")), notice)))
 }

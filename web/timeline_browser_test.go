@@ -17,7 +17,7 @@ import (
 )
 
 // story is a verdict whose first finding can be run again here, and has a twin.
-func (b *browserBundle) story(t *testing.T) verdict.Verdict {
+func (b *testBundle) story(t *testing.T) verdict.Verdict {
 	t.Helper()
 	e, ok := b.srv.catalog.Exercise("core/charge-once")
 	if !ok {

@@ -64,7 +64,7 @@ func (s *Server) tokenRevoke(c echo.Context) error {
 	if err := s.store.RevokeToken(c.Request().Context(), s.actor(c), id, s.cfg.Now()); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AccountURL(s.langOf(c)), "revoked")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.AccountURL(s.home(c)), "revoked")))
 }
 
 func tokenLine(t store.Token) views.TokenLine {

@@ -41,7 +41,7 @@ func (s *Server) watchShow(c echo.Context) error {
 		token = f.Schedule
 		s.watched.put(e, c.Param("wrong"), token)
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.RunURL(s.langOf(c), token)))
+	return c.Redirect(http.StatusSeeOther, string(views.RunURL(s.home(c), token)))
 }
 
 // watchSeed draws the records of every run that is watched.

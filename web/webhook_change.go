@@ -45,5 +45,5 @@ func (s *Server) webhookDelete(c echo.Context) error {
 	if err := s.store.DeleteWebhook(c.Request().Context(), s.actor(c), id, s.cfg.Now()); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.WebhooksURL(s.langOf(c)), "deleted")))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.WebhooksURL(s.home(c)), "deleted")))
 }

@@ -142,5 +142,5 @@ func (s *Server) webhookReturn(c echo.Context) error {
 }
 
 func (s *Server) toWebhook(c echo.Context, id int64, notice string) error {
-	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.WebhookURL(s.langOf(c), id), notice)))
+	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.WebhookURL(s.home(c), id), notice)))
 }

@@ -76,6 +76,7 @@ type Config struct {
 	KeepBrowsers time.Duration         // after the last thing a browser wrote; 180 days
 	Metrics      prometheus.Registerer // where the figures go; may be nil
 	Webhooks     *webhook.Sender       // of what is told to other programs; nil: it sends nothing
+	BasePath     string                // what stands before the paths in it: "/redeliver", or ""
 	Now          func() time.Time
 	Log          *slog.Logger
 }

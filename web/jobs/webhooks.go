@@ -112,7 +112,7 @@ func (q *Queue) sendTx(ctx context.Context, tx *sql.Tx, queries *db.Queries, del
 
 // announceTx tells every address what happens in this transaction.
 func (q *Queue) announceTx(ctx context.Context, tx *sql.Tx, queries *db.Queries, h store.Happening) error {
-	deliveries, err := store.AnnounceTx(ctx, queries, h, q.cfg.Now())
+	deliveries, err := store.AnnounceTx(ctx, queries, q.cfg.BasePath, h, q.cfg.Now())
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (q *Queue) finishTx(ctx context.Context, tx *sql.Tx, queries *db.Queries, i
 	if err != nil || !first {
 		return err
 	}
-	deliveries, err := store.AnnounceGradedTx(ctx, queries, id, now)
+	deliveries, err := store.AnnounceGradedTx(ctx, queries, q.cfg.BasePath, id, now)
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ type happeningBody struct {
 type happeningData struct {
 	Assignment int64  `json:"assignment,omitempty"`
 	Candidate  int64  `json:"candidate,omitempty"`
-	Report     string `json:"report,omitempty"` // the address in the API, without the site
+	Report     string `json:"report,omitempty"` // the address in the API, without scheme and host
 	Submission string `json:"submission,omitempty"`
 	Exercise   string `json:"exercise,omitempty"`
 	Outcome    string `json:"outcome,omitempty"`
@@ -181,14 +181,15 @@ type happeningData struct {
 }
 
 // AnnounceTx writes a message for every address inside the transaction in which
-// something happens, and returns the deliveries: each needs a job.
-func AnnounceTx(ctx context.Context, q *db.Queries, h Happening, now time.Time) (deliveries []int64, err error) {
+// something happens, and returns the deliveries: each needs a job. basePath stands before
+// the paths of the site.
+func AnnounceTx(ctx context.Context, q *db.Queries, basePath string, h Happening, now time.Time) (deliveries []int64, err error) {
 	webhooks, err := q.ListWebhooks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
 	for _, w := range webhooks {
-		id, err := announce(ctx, q, w.ID, h, now)
+		id, err := announce(ctx, q, w.ID, basePath, h, now)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +200,7 @@ func AnnounceTx(ctx context.Context, q *db.Queries, h Happening, now time.Time) 
 
 // AnnounceGradedTx is AnnounceTx for the verdict of a submission, which has happened for
 // nobody when it is no candidate's.
-func AnnounceGradedTx(ctx context.Context, q *db.Queries, submission int64, now time.Time) ([]int64, error) {
+func AnnounceGradedTx(ctx context.Context, q *db.Queries, basePath string, submission int64, now time.Time) ([]int64, error) {
 	row, err := q.FindCandidateOfSubmission(ctx, submission)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -207,7 +208,7 @@ func AnnounceGradedTx(ctx context.Context, q *db.Queries, submission int64, now 
 	if err != nil {
 		return nil, fmt.Errorf("find candidate of submission: %w", err)
 	}
-	return AnnounceTx(ctx, q, Happening{
+	return AnnounceTx(ctx, q, basePath, Happening{
 		Event: EventGraded, Assignment: row.AssignmentID, Candidate: row.ID,
 		Submission: row.PublicID, Exercise: row.Exercise, Outcome: row.Outcome,
 	}, now)
@@ -218,15 +219,15 @@ func TestWebhookTx(ctx context.Context, q *db.Queries, webhook int64, now time.T
 	if _, err := q.GetWebhook(ctx, webhook); err != nil {
 		return 0, orNotFound("find webhook", err)
 	}
-	return announce(ctx, q, webhook, Happening{Event: EventTest}, now)
+	return announce(ctx, q, webhook, "", Happening{Event: EventTest}, now)
 }
 
-func announce(ctx context.Context, q *db.Queries, webhook int64, h Happening, now time.Time) (int64, error) {
+func announce(ctx context.Context, q *db.Queries, webhook int64, basePath string, h Happening, now time.Time) (int64, error) {
 	data := happeningData{
 		Assignment: h.Assignment, Candidate: h.Candidate, Submission: h.Submission, Exercise: h.Exercise, Outcome: h.Outcome, EndedBy: h.EndedBy,
 	}
 	if h.Candidate != 0 {
-		data.Report = fmt.Sprintf("/api/v1/assignments/%d/candidates/%d", h.Assignment, h.Candidate)
+		data.Report = fmt.Sprintf("%s/api/v1/assignments/%d/candidates/%d", basePath, h.Assignment, h.Candidate)
 	}
 	body, err := json.Marshal(happeningBody{h.Event, now.UTC(), data})
 	if err != nil {

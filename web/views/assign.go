@@ -27,19 +27,19 @@ const (
 const TypedTime = "2006-01-02T15:04"
 
 // AssignURL lists the assignments.
-func AssignURL(lang string) templ.SafeURL { return HomeURL(lang) + "assign" }
+func AssignURL(root Root) templ.SafeURL { return HomeURL(root) + "assign" }
 
 // AssignNewURL is the form for a new assignment.
-func AssignNewURL(lang string) templ.SafeURL { return AssignURL(lang) + "/new" }
+func AssignNewURL(root Root) templ.SafeURL { return AssignURL(root) + "/new" }
 
 // AssignmentURL is the page of an assignment.
-func AssignmentURL(lang string, id int64) templ.SafeURL {
-	return AssignURL(lang) + templ.SafeURL("/"+strconv.FormatInt(id, 10))
+func AssignmentURL(root Root, id int64) templ.SafeURL {
+	return AssignURL(root) + templ.SafeURL("/"+strconv.FormatInt(id, 10))
 }
 
 // CandidateURL is the report of a candidate.
-func CandidateURL(lang string, assignment, id int64) templ.SafeURL {
-	return AssignmentURL(lang, assignment) + templ.SafeURL("/candidates/"+strconv.FormatInt(id, 10))
+func CandidateURL(root Root, assignment, id int64) templ.SafeURL {
+	return AssignmentURL(root, assignment) + templ.SafeURL("/candidates/"+strconv.FormatInt(id, 10))
 }
 
 // CandidateRoot is Page.Within for what lies below a report.

@@ -84,7 +84,7 @@ func Assignments(m AssignmentsModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignNewURL(m.Lang())).ResolveURL(ctx)
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignNewURL(m.Home())).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 15, Col: 52}
 			}
@@ -224,7 +224,7 @@ func Assignments(m AssignmentsModel) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var15 string
-					templ_7745c5c3_Var15, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), l.ID)).ResolveURL(ctx)
+					templ_7745c5c3_Var15, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), l.ID)).ResolveURL(ctx)
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 33, Col: 63}
 					}
@@ -410,7 +410,7 @@ func Assign(m AssignModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var26 string
-			templ_7745c5c3_Var26, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignURL(m.Lang())).ResolveURL(ctx)
+			templ_7745c5c3_Var26, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignURL(m.Home())).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 64, Col: 48}
 			}
@@ -449,7 +449,7 @@ func Assign(m AssignModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var29 string
-			templ_7745c5c3_Var29, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignURL(m.Lang())).ResolveURL(ctx)
+			templ_7745c5c3_Var29, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignURL(m.Home())).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 66, Col: 65}
 			}
@@ -1175,7 +1175,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var69 string
-			templ_7745c5c3_Var69, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignURL(m.Lang())).ResolveURL(ctx)
+			templ_7745c5c3_Var69, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignURL(m.Home())).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 151, Col: 48}
 			}
@@ -1452,7 +1452,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var86 string
-				templ_7745c5c3_Var86, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID) + "/candidates.csv").ResolveURL(ctx)
+				templ_7745c5c3_Var86, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID) + "/candidates.csv").ResolveURL(ctx)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 196, Col: 70}
 				}
@@ -1478,7 +1478,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var88 string
-				templ_7745c5c3_Var88, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID) + "/candidates.json").ResolveURL(ctx)
+				templ_7745c5c3_Var88, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID) + "/candidates.json").ResolveURL(ctx)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 197, Col: 71}
 				}
@@ -1545,7 +1545,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var92 string
-			templ_7745c5c3_Var92, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID) + "/links").ResolveURL(ctx)
+			templ_7745c5c3_Var92, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID) + "/links").ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 207, Col: 93}
 			}
@@ -1611,7 +1611,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var96 string
-			templ_7745c5c3_Var96, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID) + "/open-link").ResolveURL(ctx)
+			templ_7745c5c3_Var96, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID) + "/open-link").ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 218, Col: 82}
 			}
@@ -1642,7 +1642,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var98 string
-				templ_7745c5c3_Var98, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(AssignmentURL(m.Lang(), m.Facts.ID) + "/open-link/cancel")).ResolveURL(ctx)
+				templ_7745c5c3_Var98, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(AssignmentURL(m.Home(), m.Facts.ID) + "/open-link/cancel")).ResolveURL(ctx)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 222, Col: 107}
 				}
@@ -1717,7 +1717,7 @@ func AssignmentPage(m AssignmentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var103 string
-			templ_7745c5c3_Var103, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID) + "/delete").ResolveURL(ctx)
+			templ_7745c5c3_Var103, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID) + "/delete").ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 232, Col: 79}
 			}
@@ -1916,7 +1916,7 @@ func candidateTable(m AssignmentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var113 string
-			templ_7745c5c3_Var113, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, c.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var113, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, c.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 273, Col: 57}
 			}
@@ -2240,7 +2240,7 @@ func CandidateLink(m CandidateLinkModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var131 string
-			templ_7745c5c3_Var131, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var131, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/assign.templ`, Line: 321, Col: 50}
 			}

@@ -3,7 +3,6 @@ package views
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -16,8 +15,8 @@ const (
 )
 
 // CompareURL sets two candidates of an assignment side by side; 0 leaves the choice open.
-func CompareURL(lang string, assignment, a, b int64) templ.SafeURL {
-	u := AssignmentURL(lang, assignment) + "/compare"
+func CompareURL(root Root, assignment, a, b int64) templ.SafeURL {
+	u := AssignmentURL(root, assignment) + "/compare"
 	if a != 0 && b != 0 {
 		u += templ.SafeURL("?" + FirstField + "=" + strconv.FormatInt(a, 10) + "&" + SecondField + "=" + strconv.FormatInt(b, 10))
 	}
@@ -81,8 +80,8 @@ type Span struct {
 }
 
 // ComparedRoot is Page.Root of the report of a candidate.
-func (m CompareModel) ComparedRoot(side int) string {
-	return m.Lang() + "/" + strings.TrimSuffix(CandidateRoot(m.Facts.ID, m.Sides[side].ID), "/")
+func (m CompareModel) ComparedRoot(side int) Root {
+	return m.Home().Within(CandidateRoot(m.Facts.ID, m.Sides[side].ID))
 }
 
 // Took is how long a sitting has lasted; false: it has not ended.

@@ -44,7 +44,7 @@ func Compare(m CompareModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/compare.templ`, Line: 6, Col: 64}
 			}
@@ -200,7 +200,7 @@ func compareForm(p Page, assignment int64, choices []CandidateChoice, chosen [2]
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var10 string
-		templ_7745c5c3_Var10, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CompareURL(p.Lang(), assignment, 0, 0)).ResolveURL(ctx)
+		templ_7745c5c3_Var10, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CompareURL(p.Home(), assignment, 0, 0)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/compare.templ`, Line: 31, Col: 95}
 		}
@@ -399,7 +399,7 @@ func comparedCandidate(m CompareModel, side int, line CandidateLine) templ.Compo
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var21 string
-		templ_7745c5c3_Var21, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, line.ID)).ResolveURL(ctx)
+		templ_7745c5c3_Var21, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, line.ID)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/compare.templ`, Line: 52, Col: 59}
 		}

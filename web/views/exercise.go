@@ -89,12 +89,15 @@ type DraftLine struct {
 	Auto    bool // the editor saved it by itself
 }
 
+// storageName names the form in the storage of the tab, which all sites on a host share.
+func (m ExerciseModel) storageName() string { return m.Within + m.Name + string(m.BasePath) }
+
 // NewExercise builds the model of Exercise around a form.
 func NewExercise(p Page, e *exercises.Exercise, statementHTML string, hints []HintModel, form FormModel) (ExerciseModel, error) {
 	t := text{words: p.Words}
 	spoken := e.Language(p.Lang())
 	p.Title, p.Editor = e.Title[spoken], true
-	if p.Card = CardURL(ExerciseURL(p.Lang(), e.Name())); p.Within != "" {
+	if p.Card = CardURL(ExerciseURL(p.Home(), e.Name())); p.Within != "" {
 		p.Card = ""
 	}
 	p.Description = t.say("exercise.description", "Title", p.Title)

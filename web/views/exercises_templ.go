@@ -257,7 +257,7 @@ func exerciseLine(p Page, e ExerciseLine) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var13 string
-		templ_7745c5c3_Var13, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseURL(p.Lang(), e.Name)).ResolveURL(ctx)
+		templ_7745c5c3_Var13, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseURL(p.Home(), e.Name)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/exercises.templ`, Line: 43, Col: 41}
 		}
@@ -371,7 +371,7 @@ func exerciseLine(p Page, e ExerciseLine) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var20 string
-			templ_7745c5c3_Var20, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseURL(p.Lang(), e.After.Name)).ResolveURL(ctx)
+			templ_7745c5c3_Var20, templ_7745c5c3_Err = templruntime.NewAttributeExpression(ExerciseURL(p.Home(), e.After.Name)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/exercises.templ`, Line: 54, Col: 49}
 			}

@@ -70,7 +70,7 @@ func NewLab(p Page, labs []*content.Lab, s LabState) (LabModel, error) {
 	i := slices.IndexFunc(labs, func(l *content.Lab) bool { return l.Slug == s.Slug })
 	said := labs[i].Text[p.Lang()]
 	p.Title, p.Live, p.Timeline = said.Title, true, true
-	p.Card = CardURL(LabURL(p.Lang(), s.Slug))
+	p.Card = CardURL(LabURL(p.Home(), s.Slug))
 	p.Description = t.say("lab.page-description", "Title", said.Title)
 	m := LabModel{Page: p, Slug: s.Slug, Text: said, Version: s.Version}
 	if id := "lab-notice." + s.Notice; s.Notice != "" && p.Words.Has(id) {
@@ -339,14 +339,14 @@ func buttonID(action string) string { return "do-" + action }
 func optionID(setting, value string) string { return "set-" + setting + "-" + value }
 
 // LabsURL is the list of labs.
-func LabsURL(lang string) templ.SafeURL { return HomeURL(lang) + "labs" }
+func LabsURL(root Root) templ.SafeURL { return HomeURL(root) + "labs" }
 
 // LabURL is the page of a lab; its forms post there, too.
-func LabURL(lang, slug string) templ.SafeURL {
-	return LabsURL(lang) + templ.SafeURL("/"+slug)
+func LabURL(root Root, slug string) templ.SafeURL {
+	return LabsURL(root) + templ.SafeURL("/"+slug)
 }
 
 // LabEventsURL tells when a lab is another one than at a version.
-func LabEventsURL(lang, slug string, version int) templ.SafeURL {
-	return LabURL(lang, slug) + templ.SafeURL(fmt.Sprintf("/events?after=%d", version))
+func LabEventsURL(root Root, slug string, version int) templ.SafeURL {
+	return LabURL(root, slug) + templ.SafeURL(fmt.Sprintf("/events?after=%d", version))
 }

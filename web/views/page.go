@@ -24,6 +24,7 @@ type Page struct {
 	Title       string         // the page's, without the name of the site
 	Description string         // one sentence for search engines
 	Base        string         // scheme and host of the site, or "" if it does not know them
+	BasePath    BasePath       // what stands before every path on that host
 	Card        templ.SafeURL  // the picture for where a link to the page is shown; "" without
 	SignedIn    PersonModel    // who is signed in; the zero value for most
 	Query       string         // what was searched for, in the field of the head
@@ -55,17 +56,19 @@ func (p Page) Address() templ.SafeURL {
 	return ""
 }
 
-// anyLanguage is an address without its language, which leads to the reader's.
-func anyLanguage(u templ.SafeURL) string {
-	_, rest, _ := strings.Cut(strings.TrimPrefix(string(u), "/"), "/")
-	return "/" + rest
+// anyLanguage is the address without its language, which leads to the reader's.
+func (p Page) anyLanguage() string {
+	return string(p.BasePath) + "/" + strings.TrimPrefix(string(p.Address()), p.Home().path)
 }
 
 // Lang is the language of the page, as it stands in addresses.
 func (p Page) Lang() string { return p.Words.Lang() }
 
-// Root is the beginning of the addresses of exercises and submissions.
-func (p Page) Root() string { return p.Lang() + strings.TrimSuffix("/"+p.Within, "/") }
+// Home is where addresses in the language of the page begin.
+func (p Page) Home() Root { return p.BasePath.In(p.Lang()) }
+
+// Root is where those of exercises and submissions begin.
+func (p Page) Root() Root { return p.Home().Within(p.Within) }
 
 // text joins the parts of building a model: it keeps the first error.
 type text struct {

@@ -112,7 +112,7 @@ func NewQuestion(p Page, bank *content.Bank, q *content.Question, exercises []Ex
 	t := text{words: p.Words}
 	said := q.Text[p.Lang()]
 	line := t.questionLine(bank, q, p.Lang())
-	p.Card = CardURL(QuestionURL(p.Lang(), q.Slug))
+	p.Card = CardURL(QuestionURL(p.Home(), q.Slug))
 	p.Title, p.Description = line.Question, t.say("question.description", "Question", line.Question)
 	m := QuestionModel{
 		Page: p, QuestionLine: line, Text: said, Exercises: exercises, Sources: q.Sources,

@@ -61,7 +61,7 @@ func (e EventsOf) Unnoted() (n int) {
 }
 
 // PlaybackURL is one step of what was written for an exercise, from 1; 0 is the last.
-func PlaybackURL(root, exercise string, step int) templ.SafeURL {
+func PlaybackURL(root Root, exercise string, step int) templ.SafeURL {
 	u := ExerciseURL(root, exercise)
 	if step != 0 {
 		u += templ.SafeURL("?at=" + strconv.Itoa(step))

@@ -46,7 +46,7 @@ func Candidate(m CandidateModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Lang(), m.Facts.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templruntime.NewAttributeExpression(AssignmentURL(m.Home(), m.Facts.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 8, Col: 64}
 			}
@@ -98,7 +98,7 @@ func Candidate(m CandidateModel) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(CandidateURL(m.Lang(), m.Facts.ID, m.Line.ID))).Resolve(ctx)
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(CandidateURL(m.Home(), m.Facts.ID, m.Line.ID))).Resolve(ctx)
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 14, Col: 66}
 				}
@@ -523,7 +523,7 @@ func exerciseReport(m CandidateModel, e ExerciseReport) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var29 string
-			templ_7745c5c3_Var29, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CompareURL(m.Lang(), m.Facts.ID, m.Line.ID, e.Closest.ID)).ResolveURL(ctx)
+			templ_7745c5c3_Var29, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CompareURL(m.Home(), m.Facts.ID, m.Line.ID, e.Closest.ID)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 77, Col: 71}
 			}
@@ -1109,7 +1109,7 @@ func noteForm(m CandidateModel, id string, e ExerciseReport) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var59 string
-		templ_7745c5c3_Var59, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, m.Line.ID) + "/notes").ResolveURL(ctx)
+		templ_7745c5c3_Var59, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, m.Line.ID) + "/notes").ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 166, Col: 101}
 		}
@@ -1377,7 +1377,7 @@ func candidateForms(m CandidateModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var76 string
-			templ_7745c5c3_Var76, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, m.Line.ID) + "/extra").ResolveURL(ctx)
+			templ_7745c5c3_Var76, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, m.Line.ID) + "/extra").ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 189, Col: 103}
 			}
@@ -1411,7 +1411,7 @@ func candidateForms(m CandidateModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var78 string
-			templ_7745c5c3_Var78, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, m.Line.ID) + "/cancel").ResolveURL(ctx)
+			templ_7745c5c3_Var78, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, m.Line.ID) + "/cancel").ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 193, Col: 89}
 			}
@@ -1455,7 +1455,7 @@ func candidateForms(m CandidateModel) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var81 string
-		templ_7745c5c3_Var81, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, m.Line.ID) + "/candidate.json").ResolveURL(ctx)
+		templ_7745c5c3_Var81, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, m.Line.ID) + "/candidate.json").ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 198, Col: 80}
 		}
@@ -1481,7 +1481,7 @@ func candidateForms(m CandidateModel) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var83 string
-		templ_7745c5c3_Var83, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, m.Line.ID) + "/delete").ResolveURL(ctx)
+		templ_7745c5c3_Var83, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, m.Line.ID) + "/delete").ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 199, Col: 88}
 		}
@@ -1559,7 +1559,7 @@ func Playback(m PlaybackModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var88 string
-			templ_7745c5c3_Var88, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Lang(), m.Facts.ID, m.Person)).ResolveURL(ctx)
+			templ_7745c5c3_Var88, templ_7745c5c3_Err = templruntime.NewAttributeExpression(CandidateURL(m.Home(), m.Facts.ID, m.Person)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/report.templ`, Line: 210, Col: 73}
 			}

@@ -103,7 +103,7 @@ func NewReview(p Page, s ReviewState, notice string) (ReviewModel, error) {
 	}
 	if s.Card != nil {
 		m.Left = t.count("review.left", s.Left)
-		m.Card = t.card(*s.Card, s.More)
+		m.Card = t.card(p.Home(), *s.Card, s.More)
 		return m, t.err
 	}
 	if !s.Next.IsZero() {
@@ -115,7 +115,7 @@ func NewReview(p Page, s ReviewState, notice string) (ReviewModel, error) {
 	return m, t.err
 }
 
-func (t *text) card(s CardState, more int) *CardModel {
+func (t *text) card(root Root, s CardState, more int) *CardModel {
 	lang := t.words.Lang()
 	m := &CardModel{
 		Name: s.Name, Kind: t.say("review." + s.Kind), PromptLang: lang,
@@ -139,10 +139,10 @@ func (t *text) card(s CardState, more int) *CardModel {
 		m.PromptHTML, m.PromptLang = templ.EscapeString(s.Exercise.Title), s.Exercise.Lang
 		m.Ask = t.say("review.ask-prediction", "Guess", t.name("guess", s.Said.Guess))
 		m.Answer = t.say("predict.came", "Came", t.came(s.Said.Came))
-		m.Links = append(m.Links, CardLink{URL: ExerciseURL(lang, s.Exercise.Name), Text: t.say("review.exercise")})
+		m.Links = append(m.Links, CardLink{URL: ExerciseURL(root, s.Exercise.Name), Text: t.say("review.exercise")})
 	}
 	if s.Question != nil {
-		m.Links = append(m.Links, CardLink{URL: QuestionURL(lang, s.Question.Slug), Text: t.say("review.read")})
+		m.Links = append(m.Links, CardLink{URL: QuestionURL(root, s.Question.Slug), Text: t.say("review.read")})
 	}
 	if s.Watch != "" {
 		id := "question.watch"

@@ -50,7 +50,7 @@ const (
 func NewRun(p Page, s RunState) (RunModel, error) {
 	t := text{words: p.Words}
 	p.Title, p.Description = t.say("run.title", "Title", s.Title), t.say("run.description", "Title", s.Title)
-	p.Timeline, p.Card = true, RunFileURL(p.Lang(), s.Token, PictureFile)
+	p.Timeline, p.Card = true, RunFileURL(p.Home(), s.Token, PictureFile)
 	source := NewSource(s.Files)
 	m := RunModel{
 		Page: p, Name: s.Title, Source: t.say("run.of-" + string(s.Owner)), Phase: t.name("phase", s.Phase), Database: s.Database,

@@ -38,4 +38,4 @@ func NewSearch(p Page, query string, hits []HitModel) (SearchModel, error) {
 }
 
 // SearchURL is the page with what was found.
-func SearchURL(lang string) templ.SafeURL { return HomeURL(lang) + "search" }
+func SearchURL(root Root) templ.SafeURL { return HomeURL(root) + "search" }

@@ -8,8 +8,8 @@ import (
 )
 
 // SittingURL is the candidate's side of an assignment.
-func SittingURL(lang, token string) templ.SafeURL {
-	return HomeURL(lang) + templ.SafeURL("a/"+url.PathEscape(token))
+func SittingURL(root Root, token string) templ.SafeURL {
+	return HomeURL(root) + templ.SafeURL("a/"+url.PathEscape(token))
 }
 
 // SittingRoot is Page.Within inside of a sitting.

@@ -1341,19 +1341,19 @@ func timelineFiles(p Page, run string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = copyLink(p, RunFileURL(p.Lang(), run, TextFile), "text", "content").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = copyLink(p, RunFileURL(p.Home(), run, TextFile), "text", "content").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = copyLink(p, RunFileURL(p.Lang(), run, MermaidFile), "mermaid", "content").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = copyLink(p, RunFileURL(p.Home(), run, MermaidFile), "mermaid", "content").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = copyLink(p, RunFileURL(p.Lang(), run, JSONFile), "json", "content").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = copyLink(p, RunFileURL(p.Home(), run, JSONFile), "json", "content").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = copyLink(p, RunURL(p.Lang(), run), "link", "address").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = copyLink(p, RunURL(p.Home(), run), "link", "address").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1479,7 +1479,7 @@ func twin(p Page, token string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var79 string
-		templ_7745c5c3_Var79, templ_7745c5c3_Err = templruntime.NewAttributeExpression(RunURL(p.Lang(), token)).ResolveURL(ctx)
+		templ_7745c5c3_Var79, templ_7745c5c3_Err = templruntime.NewAttributeExpression(RunURL(p.Home(), token)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/timeline.templ`, Line: 161, Col: 33}
 		}
@@ -1492,7 +1492,7 @@ func twin(p Page, token string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var80 string
-		templ_7745c5c3_Var80, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(RunURL(p.Lang(), token))).Resolve(ctx)
+		templ_7745c5c3_Var80, templ_7745c5c3_Err = templruntime.NewAttributeExpression(string(RunURL(p.Home(), token))).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/timeline.templ`, Line: 163, Col: 43}
 		}

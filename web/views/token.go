@@ -40,12 +40,9 @@ func NewToken(p Page, line TokenLine, token string) (TokenModel, error) {
 }
 
 // TokensURL is where the form for a new token posts to.
-func TokensURL(lang string) templ.SafeURL { return AccountURL(lang) + "/tokens" }
+func TokensURL(root Root) templ.SafeURL { return AccountURL(root) + "/tokens" }
 
 // TokenRevokeURL ends a token.
-func TokenRevokeURL(lang string, id int64) templ.SafeURL {
-	return TokensURL(lang) + templ.SafeURL("/"+strconv.FormatInt(id, 10)+"/revoke")
+func TokenRevokeURL(root Root, id int64) templ.SafeURL {
+	return TokensURL(root) + templ.SafeURL("/"+strconv.FormatInt(id, 10)+"/revoke")
 }
-
-// APIDescriptionURL is the description of what programs can ask, for machines.
-const APIDescriptionURL = templ.SafeURL("/api/v1/openapi.json")

@@ -10,40 +10,41 @@ import (
 
 // The addresses below are used by the views and by the redirects of package
 // web. Exercises are named pack/slug. The addresses of exercises, submissions and
-// histories begin with a language or, inside of a sitting, with Page.Root.
+// histories begin with Page.Root, which may be inside of a sitting; all others with
+// Page.Home.
 
 // HomeURL is the first page in a language.
-func HomeURL(lang string) templ.SafeURL {
-	return templ.SafeURL("/" + (&url.URL{Path: lang}).EscapedPath() + "/")
-}
+func HomeURL(root Root) templ.SafeURL { return templ.SafeURL(root.path) }
 
 // ExercisesURL is the list of exercises.
-func ExercisesURL(lang string) templ.SafeURL { return HomeURL(lang) + "exercises" }
+func ExercisesURL(root Root) templ.SafeURL { return HomeURL(root) + "exercises" }
 
 // ExerciseURL is the page of an exercise.
-func ExerciseURL(lang, name string) templ.SafeURL {
+func ExerciseURL(root Root, name string) templ.SafeURL {
 	pack, slug, _ := strings.Cut(name, "/")
-	return HomeURL(lang) + templ.SafeURL("exercises/"+url.PathEscape(pack)+"/"+url.PathEscape(slug))
+	return HomeURL(root) + templ.SafeURL("exercises/"+url.PathEscape(pack)+"/"+url.PathEscape(slug))
 }
 
 // QuestionsURL is the list of questions.
-func QuestionsURL(lang string) templ.SafeURL { return HomeURL(lang) + "questions" }
+func QuestionsURL(root Root) templ.SafeURL { return HomeURL(root) + "questions" }
 
 // QuestionURL is the page of a question.
-func QuestionURL(lang, slug string) templ.SafeURL {
-	return QuestionsURL(lang) + "/" + templ.SafeURL(url.PathEscape(slug))
+func QuestionURL(root Root, slug string) templ.SafeURL {
+	return QuestionsURL(root) + "/" + templ.SafeURL(url.PathEscape(slug))
 }
 
 // OwnAnswerURL is where the reader's answer to a question is posted.
-func OwnAnswerURL(lang, slug string) templ.SafeURL { return QuestionURL(lang, slug) + "/own-answer" }
+func OwnAnswerURL(root Root, slug string) templ.SafeURL {
+	return QuestionURL(root, slug) + "/own-answer"
+}
 
 // GlossaryURL is the list of terms.
-func GlossaryURL(lang string) templ.SafeURL { return HomeURL(lang) + "glossary" }
+func GlossaryURL(root Root) templ.SafeURL { return HomeURL(root) + "glossary" }
 
 // WatchURL leads to a run in which a wrong handler of an exercise fails, or its
 // starter when wrong is empty.
-func WatchURL(lang, name, wrong string) templ.SafeURL {
-	u := ExerciseURL(lang, name) + "/watch"
+func WatchURL(root Root, name, wrong string) templ.SafeURL {
+	u := ExerciseURL(root, name) + "/watch"
 	if wrong != "" {
 		u += "/" + templ.SafeURL(url.PathEscape(wrong))
 	}
@@ -52,26 +53,26 @@ func WatchURL(lang, name, wrong string) templ.SafeURL {
 
 // ExerciseVersionURL is the page of an exercise with one version of the draft in
 // the form; version 0 is the starter.
-func ExerciseVersionURL(lang, name string, version int64) templ.SafeURL {
-	return ExerciseURL(lang, name) + templ.SafeURL("?version="+strconv.FormatInt(version, 10))
+func ExerciseVersionURL(root Root, name string, version int64) templ.SafeURL {
+	return ExerciseURL(root, name) + templ.SafeURL("?version="+strconv.FormatInt(version, 10))
 }
 
 // SubmitURL is where the form of an exercise posts a submission to.
-func SubmitURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/submissions" }
+func SubmitURL(root Root, name string) templ.SafeURL { return ExerciseURL(root, name) + "/submissions" }
 
 // DraftsURL is where the form of an exercise posts a draft to.
-func DraftsURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/drafts" }
+func DraftsURL(root Root, name string) templ.SafeURL { return ExerciseURL(root, name) + "/drafts" }
 
 // CheckURL is where the form of an exercise posts to for what the compiler says.
-func CheckURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/checks" }
+func CheckURL(root Root, name string) templ.SafeURL { return ExerciseURL(root, name) + "/checks" }
 
 // ResetURL is where the form of an exercise posts to for the starter.
-func ResetURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/reset" }
+func ResetURL(root Root, name string) templ.SafeURL { return ExerciseURL(root, name) + "/reset" }
 
 // HistoryURL is the page of what was written for an exercise, with what changed
 // between two texts that HistoryRef names; for "" the page chooses.
-func HistoryURL(lang, name, from, to string) templ.SafeURL {
-	u := ExerciseURL(lang, name) + "/history"
+func HistoryURL(root Root, name, from, to string) templ.SafeURL {
+	u := ExerciseURL(root, name) + "/history"
 	query := url.Values{}
 	for key, ref := range map[string]string{"from": from, "to": to} {
 		if ref != "" {
@@ -85,13 +86,13 @@ func HistoryURL(lang, name, from, to string) templ.SafeURL {
 }
 
 // SubmissionURL is the page of a submission.
-func SubmissionURL(lang, publicID string) templ.SafeURL {
-	return HomeURL(lang) + templ.SafeURL("submissions/"+url.PathEscape(publicID))
+func SubmissionURL(root Root, publicID string) templ.SafeURL {
+	return HomeURL(root) + templ.SafeURL("submissions/"+url.PathEscape(publicID))
 }
 
 // EventsURL is the stream of what happens after the given step.
-func EventsURL(lang, publicID string, after int64) templ.SafeURL {
-	return SubmissionURL(lang, publicID) + templ.SafeURL("/events?after="+strconv.FormatInt(after, 10))
+func EventsURL(root Root, publicID string, after int64) templ.SafeURL {
+	return SubmissionURL(root, publicID) + templ.SafeURL("/events?after="+strconv.FormatInt(after, 10))
 }
 
 // WithNotice adds the name of a notice that the page then shows.
@@ -103,8 +104,8 @@ func WithNotice(u templ.SafeURL, notice string) templ.SafeURL {
 }
 
 // RunURL is the page of one schedule, which is run again to be shown.
-func RunURL(lang, token string) templ.SafeURL {
-	return HomeURL(lang) + templ.SafeURL("runs/"+url.PathEscape(token))
+func RunURL(root Root, token string) templ.SafeURL {
+	return HomeURL(root) + templ.SafeURL("runs/"+url.PathEscape(token))
 }
 
 // RunFile is the ending of a run's address that gives its timeline as a file.
@@ -119,8 +120,8 @@ const (
 )
 
 // RunFileURL is the timeline of a run as a file.
-func RunFileURL(lang, token string, f RunFile) templ.SafeURL {
-	return RunURL(lang, token) + templ.SafeURL(f)
+func RunFileURL(root Root, token string, f RunFile) templ.SafeURL {
+	return RunURL(root, token) + templ.SafeURL(f)
 }
 
 // CardURL is the picture that stands for a page where its link is shown.
@@ -129,22 +130,24 @@ func CardURL(page templ.SafeURL) templ.SafeURL {
 }
 
 // PredictURL is where a prediction for an exercise is posted to.
-func PredictURL(lang, name string) templ.SafeURL { return ExerciseURL(lang, name) + "/predictions" }
+func PredictURL(root Root, name string) templ.SafeURL {
+	return ExerciseURL(root, name) + "/predictions"
+}
 
 // ReviewURL is the page of the card that is due; ratings are posted to it.
-func ReviewURL(lang string) templ.SafeURL { return HomeURL(lang) + "review" }
+func ReviewURL(root Root) templ.SafeURL { return HomeURL(root) + "review" }
 
 // ProgressURL is the page about what a browser has practised.
-func ProgressURL(lang string) templ.SafeURL { return HomeURL(lang) + "progress" }
+func ProgressURL(root Root) templ.SafeURL { return HomeURL(root) + "progress" }
 
 // ExportURL is the file with what a browser has practised.
-func ExportURL(lang string) templ.SafeURL { return ProgressURL(lang) + "/redeliver-progress.json" }
+func ExportURL(root Root) templ.SafeURL { return ProgressURL(root) + "/redeliver-progress.json" }
 
 // ImportURL is where such a file is posted to, in the field ImportField.
-func ImportURL(lang string) templ.SafeURL { return ProgressURL(lang) + "/import" }
+func ImportURL(root Root) templ.SafeURL { return ProgressURL(root) + "/import" }
 
 // ImportField is the name of the form field with a file.
 const ImportField = "file"
 
 // ForgetURL is where a browser asks to be forgotten.
-func ForgetURL(lang string) templ.SafeURL { return ProgressURL(lang) + "/forget" }
+func ForgetURL(root Root) templ.SafeURL { return ProgressURL(root) + "/forget" }

@@ -228,19 +228,60 @@ func TestNewProblem(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	t.Parallel()
+	en := BasePath("").In("en")
 	for want, got := range map[string]string{
-		"/en/exercises/core/charge-once":             string(ExerciseURL("en", "core/charge-once")),
-		"/en/exercises/a/b%3F%2F":                    string(ExerciseURL("en", "a/b?/")),
-		"/en/submissions/a%2F..%3Fb":                 string(SubmissionURL("en", "a/..?b")),
-		"/en/submissions/x/events?after=7":           string(EventsURL("en", "x", 7)),
-		"/en/runs/rd1.x-_.0a":                        string(RunURL("en", "rd1.x-_.0a")),
-		"/en/runs/rd1.x.0a.mmd":                      string(RunFileURL("en", "rd1.x.0a", MermaidFile)),
-		"/en/submissions/x?notice=stored":            string(WithNotice(SubmissionURL("en", "x"), "stored")),
-		"/en/exercises/core/charge-once?version=3":   string(ExerciseVersionURL("en", "core/charge-once", 3)),
-		"/en/exercises/core/charge-once/submissions": string(SubmitURL("en", "core/charge-once")),
+		"/en/exercises/core/charge-once":             string(ExerciseURL(en, "core/charge-once")),
+		"/en/exercises/a/b%3F%2F":                    string(ExerciseURL(en, "a/b?/")),
+		"/en/submissions/a%2F..%3Fb":                 string(SubmissionURL(en, "a/..?b")),
+		"/en/submissions/x/events?after=7":           string(EventsURL(en, "x", 7)),
+		"/en/runs/rd1.x-_.0a":                        string(RunURL(en, "rd1.x-_.0a")),
+		"/en/runs/rd1.x.0a.mmd":                      string(RunFileURL(en, "rd1.x.0a", MermaidFile)),
+		"/en/submissions/x?notice=stored":            string(WithNotice(SubmissionURL(en, "x"), "stored")),
+		"/en/exercises/core/charge-once?version=3":   string(ExerciseVersionURL(en, "core/charge-once", 3)),
+		"/en/exercises/core/charge-once/submissions": string(SubmitURL(en, "core/charge-once")),
+		"/a/b/tl%2Fh/exercises":                      string(ExercisesURL(BasePath("/a/b").In("tl/h"))),
+		"/a/en/a/x%2Fy/submissions/z":                string(SubmissionURL(BasePath("/a").In("en").Within(SittingRoot("x/y")), "z")),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestBasePath(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]BasePath{"": "", "/": "", "/redeliver": "/redeliver", "/a-b/c.d/~e_f": "/a-b/c.d/~e_f", "/en": "/en"} {
+		var got BasePath
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: %q, err %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"redeliver":      "begin with a slash",
+		"https://host/x": "begin with a slash",
+		"/redeliver/":    "no slash at its end",
+		"//":             "no slash at its end",
+		"//evil.example": "empty parts",
+		"/a//b":          "empty parts",
+		"/a/../b":        "nor . nor ..",
+		"/.":             "nor . nor ..",
+		"/a b":           "letters from a to z",
+		"/a%20b":         "letters from a to z",
+		"/:lang":         "letters from a to z",
+		"/*":             "letters from a to z",
+		"/тренировка":    "letters from a to z",
+		"/a?b":           "letters from a to z",
+		"/a\x00b":        "letters from a to z",
+		"/metrics":       "whoever watches it",
+	} {
+		got := BasePath("as before")
+		if err := got.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || got != "as before" {
+			t.Errorf("%q: %q, err %v", text, got, err)
+		}
+	}
+	for path, want := range map[string]string{"/a/": "/", "/a/en/x": "/en/x", "/a": "", "/ab/en": "", "/": "", "": ""} {
+		if rest, ok := BasePath("/a").Cut(path); ok != (want != "") || ok && rest != want {
+			t.Errorf("%q: %q, %v", path, rest, ok)
 		}
 	}
 }

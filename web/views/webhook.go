@@ -92,17 +92,17 @@ func NewWebhook(p Page, line WebhookLine, lines []DeliveryLine, older int64, not
 }
 
 // WebhooksURL lists the addresses that are told what happens in sittings.
-func WebhooksURL(lang string) templ.SafeURL { return PeopleURL(lang) + "/webhooks" }
+func WebhooksURL(root Root) templ.SafeURL { return PeopleURL(root) + "/webhooks" }
 
 // WebhookURL is one of them with its log.
-func WebhookURL(lang string, id int64) templ.SafeURL {
-	return WebhooksURL(lang) + templ.SafeURL("/"+strconv.FormatInt(id, 10))
+func WebhookURL(root Root, id int64) templ.SafeURL {
+	return WebhooksURL(root) + templ.SafeURL("/"+strconv.FormatInt(id, 10))
 }
 
-func olderDeliveries(lang string, id, before int64) templ.SafeURL {
-	return WebhookURL(lang, id) + templ.SafeURL("?before="+strconv.FormatInt(before, 10))
+func olderDeliveries(root Root, id, before int64) templ.SafeURL {
+	return WebhookURL(root, id) + templ.SafeURL("?before="+strconv.FormatInt(before, 10))
 }
 
-func repeatURL(lang string, id, delivery int64) templ.SafeURL {
-	return WebhookURL(lang, id) + templ.SafeURL("/deliveries/"+strconv.FormatInt(delivery, 10)+"/repeat")
+func repeatURL(root Root, id, delivery int64) templ.SafeURL {
+	return WebhookURL(root, id) + templ.SafeURL("/deliveries/"+strconv.FormatInt(delivery, 10)+"/repeat")
 }
