@@ -22,7 +22,8 @@ type computing struct {
 	spent atomic.Int64 // nanoseconds
 }
 
-// mostComputing is about twenty times what any right handler of ours needs.
+// mostComputing is twenty times what a right handler needs, and eight times what the
+// one of ours needs that computes most.
 const mostComputing = 30 * time.Second
 
 // errComputing ends a grading.
@@ -56,7 +57,7 @@ func (x *explorer) endComputing() {
 		Kind:    verdict.Timeout,
 		Message: fmt.Sprintf("The schedules of this submission computed for more than %g s together.", limit.Seconds()),
 		Explanation: "Each call may have stayed below its own limit of time; this one is for all of them together, with the package initialisation and the SQL statements. " +
-			"A right submission needs about a twentieth of it. The schedules that had not run by then were left out, so there may be more to find.",
+			"Right submissions need about a twentieth of it. The schedules that had not run by then were left out, so there may be more to find.",
 	}
 	x.verdict.Findings = append(x.verdict.Findings[:min(len(x.verdict.Findings), maxFindings-1)], f)
 	x.hash = trace.NewHash()

@@ -60,8 +60,8 @@ var errNoToken = errors.New("no valid token")
 // bearer lets programs in that have a person's token; they may do what the person may.
 func (s *Server) bearer(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		scheme, token, _ := strings.Cut(c.Request().Header.Get(echo.HeaderAuthorization), " ")
-		if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		token := bearerToken(c.Request())
+		if token == "" {
 			return errNoToken
 		}
 		p, err := s.store.PersonByToken(c.Request().Context(), store.HashToken(token), s.cfg.Now())
@@ -74,6 +74,15 @@ func (s *Server) bearer(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Set(personKey, p)
 		return next(c)
 	}
+}
+
+// bearerToken is the token that a request came with, or "".
+func bearerToken(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
 }
 
 // apiError is what was wrong with a request, for who wrote the program.

@@ -134,7 +134,13 @@ func (p *program) ask(t *testing.T, method, path, body string, status int) map[s
 
 func (p *program) send(t *testing.T, method, path, body string) answer {
 	t.Helper()
-	header := http.Header{"Authorization": {"Bearer " + p.token}}
+	return p.sendUnder(t, method, path, body)
+}
+
+// sendUnder sends under keys; one is usual.
+func (p *program) sendUnder(t *testing.T, method, path, body string, keys ...string) answer {
+	t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + p.token}, idempotencyHeader: keys}
 	if body != "" {
 		header.Set("Content-Type", "application/json")
 	}

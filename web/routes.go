@@ -63,7 +63,7 @@ func (s *Server) routes(e *echo.Echo) {
 	// For programs that act as a person; api.go.
 	api := under.Group(apiRoot+"v1", s.limitPosts(s.cfg.APIPerMinute))
 	get(api, "/openapi.json", s.apiDescribe)
-	s.apiRoutes(api.Group("", s.bearer))
+	s.apiRoutes(api.Group("", s.bearer, s.once))
 
 	site := under.Group("/:lang", s.language)
 	get(site, "", s.homeRedirect)

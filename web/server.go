@@ -181,6 +181,8 @@ type Server struct {
 	streams     chan struct{} // holds one entry for each open stream
 	closing     chan struct{} // closed when the server begins to stop
 	handler     http.Handler
+
+	keysUnderWay sync.Map // of programs; true for each hash of a token, a space and a key
 }
 
 // New wires routes and middleware.

@@ -142,8 +142,13 @@ type testBundle struct {
 // setup starts a server with an empty database. Its queue is not started.
 func setup(t *testing.T, cfg Config, catalog Catalog) *testBundle {
 	t.Helper()
+	return setupOn(t, filepath.Join(t.TempDir(), "redeliver.db"), cfg, catalog)
+}
+
+func setupOn(t *testing.T, pathOrURL string, cfg Config, catalog Catalog) *testBundle {
+	t.Helper()
 	b := &testBundle{
-		st:     storetest.Open(t, filepath.Join(t.TempDir(), "redeliver.db"), jobs.Migrate),
+		st:     storetest.Open(t, pathOrURL, jobs.Migrate),
 		grader: &fakeGrader{progress: make(chan jobs.Progress), verdicts: make(chan verdict.Verdict)},
 	}
 	var err error

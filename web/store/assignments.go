@@ -82,7 +82,7 @@ func (s *Store) Assign(ctx context.Context, by Actor, a Assignment, now time.Tim
 // Assignment returns an assignment to who made it and to owners; to others, as for
 // an unknown one, ErrNotFound.
 func (s *Store) Assignment(ctx context.Context, by Actor, id int64) (Assignment, error) {
-	q := db.New(s.Read)
+	q := s.reading(ctx)
 	row, err := q.GetAssignmentFor(ctx, db.GetAssignmentForParams{PersonID: by.Person.ID, ID: id})
 	if err != nil {
 		return Assignment{}, orNotFound("find assignment", err)
@@ -106,7 +106,7 @@ func assignmentOf(ctx context.Context, q *db.Queries, row db.Assignment) (Assign
 // Assignments lists what a person made, and for owners what everybody made, the
 // newest first: those with a smaller id than before; 0 begins with the newest of all.
 func (s *Store) Assignments(ctx context.Context, by Actor, before int64, limit int) ([]AssignmentInfo, error) {
-	rows, err := db.New(s.Read).ListAssignmentsFor(ctx, db.ListAssignmentsForParams{PersonID: by.Person.ID, Before: orNewest(before), MaxRows: int32(limit)})
+	rows, err := s.reading(ctx).ListAssignmentsFor(ctx, db.ListAssignmentsForParams{PersonID: by.Person.ID, Before: orNewest(before), MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list assignments: %w", err)
 	}
@@ -166,7 +166,7 @@ func (s *Store) CloseAssignment(ctx context.Context, by Actor, id int64, now tim
 
 // OpenAssignment finds the assignment behind a link for everybody.
 func (s *Store) OpenAssignment(ctx context.Context, tokenHash string) (Assignment, error) {
-	q := db.New(s.Read)
+	q := s.reading(ctx)
 	row, err := q.FindOpenAssignment(ctx, tokenHash)
 	if err != nil {
 		return Assignment{}, orNotFound("find open link", err)

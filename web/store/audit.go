@@ -96,13 +96,13 @@ func note(ctx context.Context, q *db.Queries, by Actor, a Action, subject string
 
 // Note writes an entry that goes with no other change.
 func (s *Store) Note(ctx context.Context, by Actor, a Action, subject string, now time.Time) error {
-	return note(ctx, db.New(s.Write), by, a, subject, now)
+	return note(ctx, s.writing(ctx), by, a, subject, now)
 }
 
 // Audit lists the entries with a smaller id than before, the newest first; 0
 // begins with the newest of all.
 func (s *Store) Audit(ctx context.Context, before int64, limit int) ([]Entry, error) {
-	rows, err := db.New(s.Read).ListAudit(ctx, db.ListAuditParams{Before: orNewest(before), MaxRows: int32(limit)})
+	rows, err := s.reading(ctx).ListAudit(ctx, db.ListAuditParams{Before: orNewest(before), MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list audit log: %w", err)
 	}
@@ -127,7 +127,7 @@ func orNewest(before int64) int64 {
 // KnowsNetwork reports whether a person has signed in from a network since a
 // time.
 func (s *Store) KnowsNetwork(ctx context.Context, login, network string, since time.Time) (bool, error) {
-	known, err := db.New(s.Read).NetworkKnown(ctx, db.NetworkKnownParams{
+	known, err := s.reading(ctx).NetworkKnown(ctx, db.NetworkKnownParams{
 		Login: login, Action: string(SignedIn), Network: network, Since: since.UnixMilli(),
 	})
 	if err != nil {
@@ -136,12 +136,13 @@ func (s *Store) KnowsNetwork(ctx context.Context, login, network string, since t
 	return known, nil
 }
 
-// ForgetAccess deletes what has ended: sessions, tokens, links, and entries of the log
+// ForgetAccess deletes what has ended: sessions, tokens, answers to programs, links, and entries of the log
 // beyond KeepAudit and MaxRefusals.
 func (s *Store) ForgetAccess(ctx context.Context, now time.Time) error {
 	return s.InTx(ctx, func(_ *sql.Tx, q *db.Queries) error {
 		for _, step := range []func() error{
 			func() error { return q.DeleteSessionsExpired(ctx, now.UnixMilli()) },
+			func() error { return q.DeleteAnswersBefore(ctx, now.Add(-KeepAnswers).UnixMilli()) },
 			func() error { return q.DeleteTokensExpired(ctx, now.UnixMilli()) },
 			func() error { return q.DeleteInvitationsExpired(ctx, now.UnixMilli()) },
 			func() error { return q.DeleteAuditBefore(ctx, now.Add(-KeepAudit).UnixMilli()) },

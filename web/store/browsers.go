@@ -44,7 +44,7 @@ func TouchBrowser(ctx context.Context, q *db.Queries, b Browser, now time.Time) 
 
 // KnowsBrowser reports whether a browser has written anything yet.
 func (s *Store) KnowsBrowser(ctx context.Context, b Browser) (bool, error) {
-	known, err := db.New(s.Read).BrowserExists(ctx, string(b))
+	known, err := s.reading(ctx).BrowserExists(ctx, string(b))
 	if err != nil {
 		return false, fmt.Errorf("find browser: %w", err)
 	}
@@ -54,7 +54,7 @@ func (s *Store) KnowsBrowser(ctx context.Context, b Browser) (bool, error) {
 // ForgetBrowsers deletes browsers that have written nothing since before, with
 // their drafts and submissions, and says how many there were.
 func (s *Store) ForgetBrowsers(ctx context.Context, before time.Time) (int64, error) {
-	n, err := db.New(s.Write).DeleteBrowsersUnseen(ctx, before.UnixMilli())
+	n, err := s.writing(ctx).DeleteBrowsersUnseen(ctx, before.UnixMilli())
 	if err != nil {
 		return 0, fmt.Errorf("forget browsers: %w", err)
 	}

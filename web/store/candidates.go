@@ -119,7 +119,7 @@ func addCandidate(ctx context.Context, q *db.Queries, assignment int64, i Invite
 // Candidates lists who has a link for an assignment, in the order of the links. The
 // assignment is one that its asker may see.
 func (s *Store) Candidates(ctx context.Context, a Assignment) ([]Candidate, error) {
-	rows, err := db.New(s.Read).ListCandidates(ctx, a.ID)
+	rows, err := s.reading(ctx).ListCandidates(ctx, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list candidates: %w", err)
 	}
@@ -132,7 +132,7 @@ func (s *Store) Candidates(ctx context.Context, a Assignment) ([]Candidate, erro
 
 // Candidate returns a candidate to who made the assignment and to owners.
 func (s *Store) Candidate(ctx context.Context, by Actor, assignment, id int64) (Candidate, error) {
-	row, err := db.New(s.Read).GetCandidateFor(ctx, db.GetCandidateForParams{PersonID: by.Person.ID, ID: id, AssignmentID: assignment})
+	row, err := s.reading(ctx).GetCandidateFor(ctx, db.GetCandidateForParams{PersonID: by.Person.ID, ID: id, AssignmentID: assignment})
 	if err != nil {
 		return Candidate{}, orNotFound("find candidate", err)
 	}
@@ -141,7 +141,7 @@ func (s *Store) Candidate(ctx context.Context, by Actor, assignment, id int64) (
 
 // CandidateByToken finds who has a link, and the assignment.
 func (s *Store) CandidateByToken(ctx context.Context, tokenHash string) (Candidate, Assignment, error) {
-	q := db.New(s.Read)
+	q := s.reading(ctx)
 	row, err := q.FindCandidate(ctx, tokenHash)
 	if err != nil {
 		return Candidate{}, Assignment{}, orNotFound("find candidate", err)
@@ -219,7 +219,7 @@ func (s *Store) Judge(ctx context.Context, by Actor, c Candidate, j Judgement, n
 
 // Judgements lists what was said about a candidate.
 func (s *Store) Judgements(ctx context.Context, c Candidate) ([]Judgement, error) {
-	rows, err := db.New(s.Read).ListCandidateNotes(ctx, c.ID)
+	rows, err := s.reading(ctx).ListCandidateNotes(ctx, c.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list judgements: %w", err)
 	}
@@ -276,7 +276,7 @@ const KeepPlace = 12 * time.Hour
 // that nobody took, that come after a candidate. It returns the last candidate, from
 // which it goes on; 0: there are no more.
 func (s *Store) Past(ctx context.Context, after int64, now time.Time, limit int) (list []Browser, last int64, err error) {
-	rows, err := db.New(s.Read).ListCandidatesPast(ctx, db.ListCandidatesPastParams{
+	rows, err := s.reading(ctx).ListCandidatesPast(ctx, db.ListCandidatesPastParams{
 		After: after, Now: now.UnixMilli(), Idle: now.Add(-KeepPlace).UnixMilli(), MaxRows: int32(limit),
 	})
 	if err != nil {

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-
-	"redeliver/web/store/db"
 )
 
 // Counted is the submission of a candidate for an exercise that counts: the one with
@@ -21,7 +19,7 @@ type Counted struct {
 // Counted lists what counts of all candidates of an assignment, without the texts. The
 // assignment is one that its asker may see.
 func (s *Store) Counted(ctx context.Context, a Assignment) ([]Counted, error) {
-	rows, err := db.New(s.Read).ListCounted(ctx, a.ID)
+	rows, err := s.reading(ctx).ListCounted(ctx, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list what counts: %w", err)
 	}
@@ -34,7 +32,7 @@ func (s *Store) Counted(ctx context.Context, a Assignment) ([]Counted, error) {
 
 // Text is what was handed in.
 func (s *Store) Text(ctx context.Context, c Counted) ([]File, error) {
-	row, err := db.New(s.Read).GetSubmission(ctx, c.ID)
+	row, err := s.reading(ctx).GetSubmission(ctx, c.ID)
 	if err != nil {
 		return nil, orNotFound("find text of submission", err)
 	}

@@ -162,7 +162,7 @@ func keep(ctx context.Context, q *db.Queries, id int64, d NewDraft, version int6
 
 // NewestDraft returns the newest version, or ErrNotFound.
 func (s *Store) NewestDraft(ctx context.Context, b Browser, exercise string) (Draft, error) {
-	return newestDraft(ctx, db.New(s.Read), b, exercise)
+	return newestDraft(ctx, s.reading(ctx), b, exercise)
 }
 
 func newestDraft(ctx context.Context, q *db.Queries, b Browser, exercise string) (Draft, error) {
@@ -175,7 +175,7 @@ func newestDraft(ctx context.Context, q *db.Queries, b Browser, exercise string)
 
 // Draft returns one version, or ErrNotFound.
 func (s *Store) Draft(ctx context.Context, b Browser, exercise string, version int64) (Draft, error) {
-	row, err := db.New(s.Read).GetDraft(ctx, db.GetDraftParams{TokenHash: string(b), Exercise: exercise, Version: version})
+	row, err := s.reading(ctx).GetDraft(ctx, db.GetDraftParams{TokenHash: string(b), Exercise: exercise, Version: version})
 	if err != nil {
 		return Draft{}, orNotFound("find draft", err)
 	}
@@ -184,7 +184,7 @@ func (s *Store) Draft(ctx context.Context, b Browser, exercise string, version i
 
 // Drafts lists the versions of a browser, the newest first.
 func (s *Store) Drafts(ctx context.Context, b Browser, exercise string, limit int) ([]DraftInfo, error) {
-	rows, err := db.New(s.Read).ListDrafts(ctx, db.ListDraftsParams{
+	rows, err := s.reading(ctx).ListDrafts(ctx, db.ListDraftsParams{
 		TokenHash: string(b), Exercise: exercise, MaxRows: int32(limit),
 	})
 	if err != nil {

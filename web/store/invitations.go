@@ -102,7 +102,7 @@ func idOrNull(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: i
 
 // Invitation finds a link that can still be followed.
 func (s *Store) Invitation(ctx context.Context, tokenHash string, now time.Time) (Invitation, error) {
-	row, err := db.New(s.Read).FindInvitation(ctx, db.FindInvitationParams{TokenHash: tokenHash, Now: now.UnixMilli()})
+	row, err := s.reading(ctx).FindInvitation(ctx, db.FindInvitationParams{TokenHash: tokenHash, Now: now.UnixMilli()})
 	if err != nil {
 		return Invitation{}, orNotFound("find invitation", err)
 	}
@@ -111,7 +111,7 @@ func (s *Store) Invitation(ctx context.Context, tokenHash string, now time.Time)
 
 // Invitations lists the links that can still be followed, the oldest first.
 func (s *Store) Invitations(ctx context.Context, now time.Time) ([]Invitation, error) {
-	rows, err := db.New(s.Read).ListInvitations(ctx, now.UnixMilli())
+	rows, err := s.reading(ctx).ListInvitations(ctx, now.UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("list invitations: %w", err)
 	}

@@ -37,7 +37,7 @@ func (s *Store) SaveOwnAnswer(ctx context.Context, b Browser, question string, a
 
 // OwnAnswer is what a browser answered to a question.
 func (s *Store) OwnAnswer(ctx context.Context, b Browser, question string) (OwnAnswer, error) {
-	r, err := db.New(s.Read).GetOwnAnswer(ctx, db.GetOwnAnswerParams{TokenHash: string(b), Question: question})
+	r, err := s.reading(ctx).GetOwnAnswer(ctx, db.GetOwnAnswerParams{TokenHash: string(b), Question: question})
 	if errors.Is(err, sql.ErrNoRows) {
 		return OwnAnswer{}, nil
 	}

@@ -54,7 +54,7 @@ func addPastes(ctx context.Context, q *db.Queries, id int64, d NewDraft, version
 
 // Pastes lists the marks of a sitting and exercise in the order of the pastes.
 func (s *Store) Pastes(ctx context.Context, b Browser, exercise string) ([]KeptPaste, error) {
-	rows, err := db.New(s.Read).ListPastes(ctx, db.ListPastesParams{TokenHash: string(b), Exercise: exercise, MaxRows: MaxPastes})
+	rows, err := s.reading(ctx).ListPastes(ctx, db.ListPastesParams{TokenHash: string(b), Exercise: exercise, MaxRows: MaxPastes})
 	if err != nil {
 		return nil, fmt.Errorf("list pastes: %w", err)
 	}

@@ -63,7 +63,7 @@ func personOf(row db.Person) Person {
 
 // HasOwner reports whether the installation belongs to somebody yet.
 func (s *Store) HasOwner(ctx context.Context) (bool, error) {
-	has, err := db.New(s.Read).OwnerExists(ctx)
+	has, err := s.reading(ctx).OwnerExists(ctx)
 	if err != nil {
 		return false, fmt.Errorf("find owner: %w", err)
 	}
@@ -72,7 +72,7 @@ func (s *Store) HasOwner(ctx context.Context) (bool, error) {
 
 // Person finds a person by id.
 func (s *Store) Person(ctx context.Context, id int64) (Person, error) {
-	row, err := db.New(s.Read).GetPerson(ctx, id)
+	row, err := s.reading(ctx).GetPerson(ctx, id)
 	if err != nil {
 		return Person{}, orNotFound("find person", err)
 	}
@@ -82,7 +82,7 @@ func (s *Store) Person(ctx context.Context, id int64) (Person, error) {
 // Password finds a person and the hash of the password by the name to sign in
 // with.
 func (s *Store) Password(ctx context.Context, login string) (Person, string, error) {
-	row, err := db.New(s.Read).FindPerson(ctx, login)
+	row, err := s.reading(ctx).FindPerson(ctx, login)
 	if err != nil {
 		return Person{}, "", orNotFound("find person", err)
 	}
@@ -92,7 +92,7 @@ func (s *Store) Password(ctx context.Context, login string) (Person, string, err
 // Identified finds the person, and the hash of the password if there is one,
 // behind an account of a provider.
 func (s *Store) Identified(ctx context.Context, i Identity) (Person, string, error) {
-	row, err := db.New(s.Read).FindIdentity(ctx, db.FindIdentityParams(i))
+	row, err := s.reading(ctx).FindIdentity(ctx, db.FindIdentityParams(i))
 	if err != nil {
 		return Person{}, "", orNotFound("find person", err)
 	}
@@ -101,7 +101,7 @@ func (s *Store) Identified(ctx context.Context, i Identity) (Person, string, err
 
 // People lists everybody with an account, owners first.
 func (s *Store) People(ctx context.Context) ([]Person, error) {
-	rows, err := db.New(s.Read).ListPeople(ctx)
+	rows, err := s.reading(ctx).ListPeople(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list people: %w", err)
 	}

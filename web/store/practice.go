@@ -38,7 +38,7 @@ type Mistake struct {
 // Practice returns what a browser has practised; that of a browser that wrote
 // nothing is empty.
 func (s *Store) Practice(ctx context.Context, b Browser) (p Practice, err error) {
-	q := db.New(s.Read)
+	q := s.reading(ctx)
 	exercises, err := q.ListPractised(ctx, string(b))
 	if err != nil {
 		return Practice{}, fmt.Errorf("list practised exercises: %w", err)

@@ -61,7 +61,7 @@ func (s *Store) Graded(ctx context.Context) iter.Seq2[Submission, error] {
 	return func(yield func(Submission, error) bool) {
 		after := int64(0)
 		for {
-			rows, err := db.New(s.Read).ListGraded(ctx, db.ListGradedParams{After: after, MaxRows: gradedPage})
+			rows, err := s.reading(ctx).ListGraded(ctx, db.ListGradedParams{After: after, MaxRows: gradedPage})
 			if err != nil {
 				yield(Submission{}, fmt.Errorf("list submissions: %w", err))
 				return

@@ -74,7 +74,7 @@ func idleEnd(deadline, now time.Time) time.Time {
 
 // Session finds a session that has not ended, and moves its end on.
 func (s *Store) Session(ctx context.Context, tokenHash string, now time.Time) (Session, error) {
-	row, err := db.New(s.Read).FindSession(ctx, db.FindSessionParams{TokenHash: tokenHash, Now: now.UnixMilli()})
+	row, err := s.reading(ctx).FindSession(ctx, db.FindSessionParams{TokenHash: tokenHash, Now: now.UnixMilli()})
 	if err != nil {
 		return Session{}, orNotFound("find session", err)
 	}
@@ -83,7 +83,7 @@ func (s *Store) Session(ctx context.Context, tokenHash string, now time.Time) (S
 	if end.Sub(time.UnixMilli(row.ExpiresAt)) < touchSession {
 		return found, nil
 	}
-	err = db.New(s.Write).ProlongSession(ctx, db.ProlongSessionParams{TokenHash: tokenHash, ExpiresAt: end.UnixMilli()})
+	err = s.writing(ctx).ProlongSession(ctx, db.ProlongSessionParams{TokenHash: tokenHash, ExpiresAt: end.UnixMilli()})
 	if err != nil {
 		return Session{}, fmt.Errorf("prolong session: %w", err)
 	}
@@ -92,7 +92,7 @@ func (s *Store) Session(ctx context.Context, tokenHash string, now time.Time) (S
 
 // DeleteSession ends a session; none with this hash is no error.
 func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
-	if err := db.New(s.Write).DeleteSession(ctx, tokenHash); err != nil {
+	if err := s.writing(ctx).DeleteSession(ctx, tokenHash); err != nil {
 		return fmt.Errorf("delete session: %w", err)
 	}
 	return nil
@@ -125,7 +125,7 @@ func signOutAll(ctx context.Context, q *db.Queries, by Actor, person int64, subj
 
 // CountSessions says in how many browsers a person is signed in.
 func (s *Store) CountSessions(ctx context.Context, person int64, now time.Time) (int, error) {
-	n, err := db.New(s.Read).CountSessionsOf(ctx, db.CountSessionsOfParams{PersonID: person, Now: now.UnixMilli()})
+	n, err := s.reading(ctx).CountSessionsOf(ctx, db.CountSessionsOfParams{PersonID: person, Now: now.UnixMilli()})
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
 	}

@@ -69,7 +69,7 @@ func (s *Store) Clock(ctx context.Context, a Assignment, c Candidate, now time.T
 	case !c.EndedAt.IsZero():
 		return clock.Reading{Deadline: c.EndedAt, GivenBack: c.GivenBack}, nil
 	}
-	q := db.New(s.Read)
+	q := s.reading(ctx)
 	row, err := q.GetCandidate(ctx, c.ID)
 	if err != nil {
 		return clock.Reading{}, orNotFound("find candidate", err)
@@ -238,7 +238,7 @@ func (u *Unfinished) LeftTx(ctx context.Context, q *db.Queries) (left []LeftDraf
 
 // Sitting lists the candidates who have started and not handed everything in.
 func (s *Store) Sitting(ctx context.Context) ([]int64, error) {
-	ids, err := db.New(s.Read).ListSitting(ctx)
+	ids, err := s.reading(ctx).ListSitting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list sittings: %w", err)
 	}

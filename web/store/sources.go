@@ -19,7 +19,7 @@ type FoundSource struct {
 // hash is what a replay token carries: who has one may see what the source does,
 // but is never shown its text.
 func (s *Store) FindSource(ctx context.Context, exercise, hashPrefix string) (FoundSource, error) {
-	row, err := db.New(s.Read).FindSource(ctx, db.FindSourceParams{
+	row, err := s.reading(ctx).FindSource(ctx, db.FindSourceParams{
 		// "g" sorts behind every hexadecimal digit, in every collation.
 		FromHash: hashPrefix, ToHash: hashPrefix + "g", Exercise: exercise,
 	})

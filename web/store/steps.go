@@ -51,7 +51,7 @@ func (s *Store) writeStep(ctx context.Context, submission int64, data string, no
 
 // Steps returns the steps of the current attempt in order.
 func (s *Store) Steps(ctx context.Context, submission int64) ([]Step, error) {
-	rows, err := db.New(s.Read).ListSteps(ctx, submission)
+	rows, err := s.reading(ctx).ListSteps(ctx, submission)
 	if err != nil {
 		return nil, fmt.Errorf("list steps of submission %d: %w", submission, err)
 	}

@@ -181,8 +181,32 @@ func (s *Store) lockMigrations(ctx context.Context) (unlock func() error, err er
 	}, nil
 }
 
-// InTx runs fn in one writing transaction. Inside it use only tx and q.
+// txKey is where a context has the transaction that Once has begun.
+type txKey struct{}
+
+// reading are queries that see what has been written under ctx.
+func (s *Store) reading(ctx context.Context) *db.Queries {
+	if tx, ok := ctx.Value(txKey{}).(*sql.Tx); ok {
+		return db.New(tx)
+	}
+	return db.New(s.Read)
+}
+
+// writing are queries that may write, each for itself or in the transaction of ctx.
+func (s *Store) writing(ctx context.Context) *db.Queries {
+	if tx, ok := ctx.Value(txKey{}).(*sql.Tx); ok {
+		return db.New(tx)
+	}
+	return db.New(s.Write)
+}
+
+// InTx runs fn in one writing transaction, or in that of ctx, which Once has begun:
+// what fn has done then counts when all that is done under Once has. Inside it use
+// only tx and q.
 func (s *Store) InTx(ctx context.Context, fn func(tx *sql.Tx, q *db.Queries) error) error {
+	if tx, ok := ctx.Value(txKey{}).(*sql.Tx); ok {
+		return fn(tx, db.New(tx))
+	}
 	tx, err := s.Write.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)

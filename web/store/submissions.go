@@ -75,7 +75,7 @@ type SubmissionInfo struct {
 // Submission returns the submission with the given public id if this browser
 // made it; otherwise, as for an unknown id, ErrNotFound.
 func (s *Store) Submission(ctx context.Context, b Browser, publicID string) (Submission, error) {
-	row, err := db.New(s.Read).GetOwnSubmission(ctx, db.GetOwnSubmissionParams{PublicID: publicID, TokenHash: string(b)})
+	row, err := s.reading(ctx).GetOwnSubmission(ctx, db.GetOwnSubmissionParams{PublicID: publicID, TokenHash: string(b)})
 	if err != nil {
 		return Submission{}, orNotFound("find submission", err)
 	}
@@ -84,7 +84,7 @@ func (s *Store) Submission(ctx context.Context, b Browser, publicID string) (Sub
 
 // SubmissionByID returns a submission by its key, for the worker that grades it.
 func (s *Store) SubmissionByID(ctx context.Context, id int64) (Submission, error) {
-	row, err := db.New(s.Read).GetSubmission(ctx, id)
+	row, err := s.reading(ctx).GetSubmission(ctx, id)
 	if err != nil {
 		return Submission{}, orNotFound("find submission", err)
 	}
@@ -94,7 +94,7 @@ func (s *Store) SubmissionByID(ctx context.Context, id int64) (Submission, error
 // Submissions lists what a browser handed in, the newest first; for all
 // exercises if exercise is empty.
 func (s *Store) Submissions(ctx context.Context, b Browser, exercise string, limit int) ([]SubmissionInfo, error) {
-	rows, err := db.New(s.Read).ListOwnSubmissions(ctx, db.ListOwnSubmissionsParams{
+	rows, err := s.reading(ctx).ListOwnSubmissions(ctx, db.ListOwnSubmissionsParams{
 		TokenHash: string(b), Exercise: exercise, MaxRows: int32(limit),
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Store) Submissions(ctx context.Context, b Browser, exercise string, lim
 
 // WaitingBefore counts the submissions that will be graded before this one.
 func (s *Store) WaitingBefore(ctx context.Context, id int64) (int, error) {
-	n, err := db.New(s.Read).CountWaitingBefore(ctx, id)
+	n, err := s.reading(ctx).CountWaitingBefore(ctx, id)
 	if err != nil {
 		return 0, fmt.Errorf("count waiting submissions: %w", err)
 	}
@@ -126,7 +126,7 @@ func (s *Store) WaitingBefore(ctx context.Context, id int64) (int, error) {
 // Newer returns the public id of what the same browser handed in next for the same
 // exercise, or ErrNotFound.
 func (s *Store) Newer(ctx context.Context, id int64) (string, error) {
-	publicID, err := db.New(s.Read).NextSubmission(ctx, id)
+	publicID, err := s.reading(ctx).NextSubmission(ctx, id)
 	if err != nil {
 		return "", orNotFound("find newer submission", err)
 	}

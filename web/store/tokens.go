@@ -62,7 +62,7 @@ func (s *Store) AddToken(ctx context.Context, by Actor, tokenHash string, t Toke
 
 // Tokens lists the tokens of a person that have not ended.
 func (s *Store) Tokens(ctx context.Context, person int64, now time.Time) ([]Token, error) {
-	rows, err := db.New(s.Read).ListTokens(ctx, db.ListTokensParams{PersonID: person, Now: now.UnixMilli()})
+	rows, err := s.reading(ctx).ListTokens(ctx, db.ListTokensParams{PersonID: person, Now: now.UnixMilli()})
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
@@ -76,13 +76,13 @@ func (s *Store) Tokens(ctx context.Context, person int64, now time.Time) ([]Toke
 // PersonByToken finds for whom a token acts, and notes that it is used. ErrNotFound:
 // there is none, or it has ended.
 func (s *Store) PersonByToken(ctx context.Context, tokenHash string, now time.Time) (Person, error) {
-	row, err := db.New(s.Read).FindToken(ctx, db.FindTokenParams{TokenHash: tokenHash, Now: now.UnixMilli()})
+	row, err := s.reading(ctx).FindToken(ctx, db.FindTokenParams{TokenHash: tokenHash, Now: now.UnixMilli()})
 	if err != nil {
 		return Person{}, orNotFound("find token", err)
 	}
 	if now.Sub(timeOf(row.ApiToken.UsedAt)) >= touchToken {
 		used := db.TouchTokenParams{ID: row.ApiToken.ID, UsedAt: millis(now)}
-		if err := db.New(s.Write).TouchToken(ctx, used); err != nil {
+		if err := s.writing(ctx).TouchToken(ctx, used); err != nil {
 			return Person{}, fmt.Errorf("note use of token: %w", err)
 		}
 	}

@@ -97,7 +97,7 @@ func (s *Store) AddWebhook(ctx context.Context, by Actor, w Webhook, now time.Ti
 
 // Webhooks lists the addresses.
 func (s *Store) Webhooks(ctx context.Context) ([]Webhook, error) {
-	rows, err := db.New(s.Read).ListWebhooks(ctx)
+	rows, err := s.reading(ctx).ListWebhooks(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list webhooks: %w", err)
 	}
@@ -110,7 +110,7 @@ func (s *Store) Webhooks(ctx context.Context) ([]Webhook, error) {
 
 // Webhook finds an address.
 func (s *Store) Webhook(ctx context.Context, id int64) (Webhook, error) {
-	row, err := db.New(s.Read).GetWebhook(ctx, id)
+	row, err := s.reading(ctx).GetWebhook(ctx, id)
 	if err != nil {
 		return Webhook{}, orNotFound("find webhook", err)
 	}
@@ -130,7 +130,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, by Actor, id int64, now time.
 // Deliveries lists the messages to an address with a smaller id than before, the newest
 // first; 0 begins with the newest of all.
 func (s *Store) Deliveries(ctx context.Context, webhook, before int64, limit int) ([]Delivery, error) {
-	rows, err := db.New(s.Read).ListDeliveries(ctx, db.ListDeliveriesParams{WebhookID: webhook, Before: orNewest(before), MaxRows: int32(limit)})
+	rows, err := s.reading(ctx).ListDeliveries(ctx, db.ListDeliveriesParams{WebhookID: webhook, Before: orNewest(before), MaxRows: int32(limit)})
 	if err != nil {
 		return nil, fmt.Errorf("list deliveries: %w", err)
 	}
@@ -143,7 +143,7 @@ func (s *Store) Deliveries(ctx context.Context, webhook, before int64, limit int
 
 // Delivery finds a message with its address.
 func (s *Store) Delivery(ctx context.Context, id int64) (Delivery, Webhook, error) {
-	row, err := db.New(s.Read).GetDelivery(ctx, id)
+	row, err := s.reading(ctx).GetDelivery(ctx, id)
 	if err != nil {
 		return Delivery{}, Webhook{}, orNotFound("find delivery", err)
 	}
@@ -255,7 +255,7 @@ type Attempt struct {
 
 // NoteAttempt writes an attempt down.
 func (s *Store) NoteAttempt(ctx context.Context, delivery int64, a Attempt, now time.Time) error {
-	err := db.New(s.Write).NoteAttempt(ctx, db.NoteAttemptParams{
+	err := s.writing(ctx).NoteAttempt(ctx, db.NoteAttemptParams{
 		ID: delivery, State: string(a.State), Status: int64(a.Status), Error: a.Error, TriedAt: millis(now),
 	})
 	if err != nil {
@@ -266,7 +266,7 @@ func (s *Store) NoteAttempt(ctx context.Context, delivery int64, a Attempt, now 
 
 // ForgetDeliveries deletes what is older than KeepDeliveries.
 func (s *Store) ForgetDeliveries(ctx context.Context, now time.Time) error {
-	if err := db.New(s.Write).DeleteDeliveriesBefore(ctx, now.Add(-KeepDeliveries).UnixMilli()); err != nil {
+	if err := s.writing(ctx).DeleteDeliveriesBefore(ctx, now.Add(-KeepDeliveries).UnixMilli()); err != nil {
 		return fmt.Errorf("forget deliveries: %w", err)
 	}
 	return nil

@@ -13,6 +13,14 @@ type Alive struct {
 	At      int64
 }
 
+type ApiAnswer struct {
+	TokenID   int64
+	Key       string
+	Request   string
+	Answer    string
+	CreatedAt int64
+}
+
 type ApiToken struct {
 	ID        int64
 	PersonID  int64
