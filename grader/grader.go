@@ -277,19 +277,37 @@ func (g *Grader) load(ctx context.Context, req Request, wasm []byte) (_ *submiss
 	return s, nil
 }
 
-// makeWorlds makes the world of every worker, or of one.
+// makeWorlds makes the world of every worker, or of one. In a grading it also makes
+// what the first schedules need there: while the program is loaded there is time.
 func (s *submission) makeWorlds(ctx context.Context, all bool) error {
 	n := 1
 	if all {
 		n = len(s.workers.all)
 	}
-	for _, w := range s.workers.all[len(s.workers.all)-n:] {
+	for k, w := range s.workers.all[len(s.workers.all)-n:] {
 		var err error
 		if w.world, err = newWorld(ctx, s); err != nil {
 			return err
 		}
+		if !all || s.exercise.MakesClients() { // whose clusters are in a bubble of each schedule
+			continue
+		}
+		for _, set := range firstSets(k == n-1) {
+			if _, err := w.world.records(ctx, set); err != nil {
+				return fmt.Errorf("make the records: %w", err)
+			}
+		}
 	}
 	return nil
+}
+
+// firstSets are those of the first schedules. The worker that is borrowed first runs
+// one record, then again, while another one runs all.
+func firstSets(first bool) []schedule.Set {
+	if first {
+		return []schedule.Set{schedule.One}
+	}
+	return []schedule.Set{schedule.All, schedule.One}
 }
 
 // beginLives takes the snapshots that every grading needs, in this order, while
