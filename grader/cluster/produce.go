@@ -31,15 +31,13 @@ func (c *Cluster) Produce(ctx context.Context, rec *kgo.Record, ack Ack) (offset
 	if err != nil {
 		return nil, err
 	}
-	var opts []kgo.Opt
+	producer := c.client
 	if ack == AckLost {
-		opts = append(opts, kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1))
+		if producer, err = c.newClient(kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1)); err != nil {
+			return nil, err
+		}
+		defer producer.Close()
 	}
-	producer, err := c.newClient(opts...)
-	if err != nil {
-		return nil, err
-	}
-	defer producer.Close()
 	var fault *kfake.FaultHandle
 	if ack != AckArrives {
 		fault = c.broker.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: rec.Topic, Err: kerr.RequestTimedOut, Count: 1})
