@@ -125,9 +125,9 @@ func (versionCommand) Run(s *streams) error {
 	return err
 }
 
-// perGrading is what one grading needs: about 70 MB for the program in the
-// interpreter's form, the memories of four instances, snapshots. Left alone, the
-// collector lets garbage grow to as much again.
+// perGrading is what one grading needs: about 40 MB for what is loaded of the program in
+// the interpreter's form and 70 more when all of it is, the memories of four instances,
+// snapshots. Left alone, the collector lets garbage grow to as much again.
 const perGrading = 170 << 20
 
 // limitMemory makes the collector keep to what some gradings at once need. It is

@@ -162,7 +162,8 @@ func (g *Grader) Grade(ctx context.Context, req Request) (v verdict.Verdict, err
 	} else {
 		err = x.explore(ctx)
 	}
-	if errors.Is(err, errComputing) {
+	// Whatever else went wrong meanwhile, that it computed for too long is true.
+	if ctx.Err() == nil && errors.Is(err, errComputing) {
 		x.endComputing()
 		err = nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
 )
 
 // Two thirds of a program are functions that hardly any submission calls: parts of
@@ -293,19 +294,30 @@ func (p *Program) wholeProgram(ctx context.Context) (wazero.CompiledModule, erro
 	return p.whole, err
 }
 
+// coldInstance is the second module of an instance.
+type coldInstance struct {
+	module    api.Module
+	functions map[uint32]api.Function // those that were called
+	inside    bool                    // one of them is being called
+}
+
 // coldCall is a call of a cold function by the guest.
 func (i *Instance) coldCall(ctx context.Context, index, pcB uint32) uint32 {
-	if _, ok := slices.BinarySearch(i.program.layout.cold, index); !ok || i.inCold {
+	if _, ok := slices.BinarySearch(i.program.layout.cold, index); !ok || i.cold != nil && i.cold.inside {
 		panic(&signal{reason: Protocol, text: "made a call that does not exist"})
 	}
 	if i.cold == nil {
-		if err := i.loadCold(ctx); err != nil {
-			panic(&signal{reason: Broken, text: fmt.Sprintf("load the whole program: %v", err)})
-		}
+		i.loadCold(ctx)
 	}
-	i.inCold = true
-	defer func() { i.inCold = false }()
-	results, err := i.cold.ExportedFunction(coldExport(index)).Call(ctx, uint64(pcB))
+	c := i.cold
+	f := c.functions[index]
+	if f == nil {
+		f = c.module.ExportedFunction(coldExport(index))
+		c.functions[index] = f
+	}
+	c.inside = true
+	defer func() { c.inside = false }()
+	results, err := f.Call(ctx, uint64(pcB))
 	if err != nil {
 		panic(err) // unwinds the first module as it has unwound the second
 	}
@@ -313,13 +325,25 @@ func (i *Instance) coldCall(ctx context.Context, index, pcB uint32) uint32 {
 }
 
 // loadCold takes no time of the guest's. While the budget stands still, the watchdog
-// does not look at the instance either.
-func (i *Instance) loadCold(ctx context.Context) error {
+// does not look at the instance either; if it has done so just before, it has closed
+// the first module only, and will not come again.
+func (i *Instance) loadCold(ctx context.Context) {
 	i.rest()
 	defer i.compute()
+	if i.budget.exhausted() {
+		panic(sys.NewExitError(interrupted))
+	}
+	m, err := i.instantiateCold(ctx)
+	if err != nil {
+		panic(&signal{reason: Broken, text: fmt.Sprintf("load the whole program: %v", err)})
+	}
+	i.cold = &coldInstance{module: m, functions: map[uint32]api.Function{}}
+}
+
+func (i *Instance) instantiateCold(ctx context.Context) (api.Module, error) {
 	whole, err := i.program.wholeProgram(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx = experimental.WithImportResolver(ctx, func(name string) api.Module {
 		if name == programModule {
@@ -327,10 +351,5 @@ func (i *Instance) loadCold(ctx context.Context) error {
 		}
 		return nil
 	})
-	m, err := i.program.runtime.InstantiateModule(ctx, whole, wazero.NewModuleConfig().WithName("").WithStartFunctions())
-	if err != nil {
-		return err
-	}
-	i.cold = m
-	return nil
+	return i.program.runtime.InstantiateModule(ctx, whole, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 }

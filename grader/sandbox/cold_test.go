@@ -94,3 +94,21 @@ func TestForgedColdCall(t *testing.T) {
 	}
 	q.fresh(t, "notes")
 }
+
+// BenchmarkColdCall is a loop of a thousand calls of a small function, one that is
+// loaded and one that is not.
+func BenchmarkColdCall(b *testing.B) {
+	wasm := guestModule(b)
+	for name, cold := range map[string]map[string]bool{"loaded": {}, "cold": {"redeliver_handler.leaf": true}} {
+		b.Run(name, func(b *testing.B) {
+			p := load(b, wasm, patient.WithCold(cold))
+			if len(p.Cold()) != len(cold) {
+				b.Fatal("the guest has no function leaf")
+			}
+			q := newProcess(b, p)
+			for b.Loop() {
+				q.do(b, "leaves")
+			}
+		})
+	}
+}

@@ -23,9 +23,8 @@ type Instance struct {
 	random  *rand.ChaCha8
 	out     output
 	// cold is the second module of the process (cold.go), nil until a function
-	// that is only in it is called, and inCold says that such a call goes on.
-	cold   api.Module
-	inCold bool
+	// that is only in it is called.
+	cold *coldInstance
 
 	// alive is false until a Restore and after a call that did not return.
 	alive bool
@@ -85,7 +84,7 @@ func (i *Instance) Close() error {
 func (i *Instance) close() error {
 	var err error
 	if i.cold != nil { // first: it uses the memory of the other
-		err = i.cold.Close(context.Background())
+		err = i.cold.module.Close(context.Background())
 		i.cold = nil
 	}
 	return errors.Join(err, i.module.Close(context.Background()))

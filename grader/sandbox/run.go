@@ -63,7 +63,7 @@ func (i *Instance) interrupt() {
 	// The errors are about resources of the modules, of which they have none.
 	_ = i.module.CloseWithExitCode(context.Background(), interrupted)
 	if i.cold != nil {
-		_ = i.cold.CloseWithExitCode(context.Background(), interrupted)
+		_ = i.cold.module.CloseWithExitCode(context.Background(), interrupted)
 	}
 }
 

@@ -44,7 +44,7 @@ const (
 // Engine is the version of everything that can change a verdict for the same
 // source, exercise and seed: guest, sandbox, ledger, phases. It stands in
 // replay tokens and in the key of stored verdicts.
-const Engine = "5"
+const Engine = "6"
 
 // Verdict is the result of one grading.
 type Verdict struct {

@@ -156,6 +156,7 @@ var tasks = map[string]func(){
 	"endless":         func() { call(opNote, nil, 0xffff_ffff, nil, 0) },
 	"more-of-nothing": func() { call(opMore, nil, 0, nil, 0) },
 	"long-reply":      longReply,
+	"leaves":          leaves,
 	"forge":           func() { forge(index()) },
 	"forge-again":     func() { slices.SortFunc([]int{2, 1}, func(int, int) int { forge(index()); return 0 }) },
 }
@@ -267,3 +268,12 @@ func index() uintptr {
 }
 
 func forge(index uintptr) { call(opCold, unsafe.Pointer(index), 0, nil, 0) }
+
+func leaves() {
+	for range 1000 {
+		counter = leaf(counter)
+	}
+}
+
+//go:noinline
+func leaf(n int) int { return n + 1 }
