@@ -37,7 +37,7 @@ func (q *Queries) BeginAnswer(ctx context.Context, arg BeginAnswerParams) (int64
 }
 
 const countAnswers = `-- name: CountAnswers :one
-SELECT count(*) AS answers, CAST(COALESCE(sum(length(answer)), 0) AS BIGINT) AS size FROM api_answers
+SELECT count(*) AS answers, CAST(COALESCE(sum(octet_length(answer)), 0) AS BIGINT) AS size FROM api_answers
 WHERE token_id = $1 AND created_at >= $2
 `
 
@@ -51,6 +51,8 @@ type CountAnswersRow struct {
 	Size    int64
 }
 
+// CountAnswers reads no answer: octet_length is told by the head of a row on SQLite, and
+// by what stands in it for a long text on PostgreSQL.
 func (q *Queries) CountAnswers(ctx context.Context, arg CountAnswersParams) (CountAnswersRow, error) {
 	row := q.db.QueryRowContext(ctx, countAnswers, arg.TokenID, arg.Since)
 	var i CountAnswersRow

@@ -17,8 +17,8 @@ type ApiAnswer struct {
 	TokenID   int64
 	Key       string
 	Request   string
-	Answer    string
 	CreatedAt int64
+	Answer    string
 }
 
 type ApiToken struct {

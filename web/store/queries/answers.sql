@@ -15,7 +15,9 @@ UPDATE api_answers SET answer = @answer WHERE token_id = @token_id AND key = @ke
 SELECT request, answer FROM api_answers WHERE token_id = @token_id AND key = @key;
 
 -- name: CountAnswers :one
-SELECT count(*) AS answers, CAST(COALESCE(sum(length(answer)), 0) AS BIGINT) AS size FROM api_answers
+-- CountAnswers reads no answer: octet_length is told by the head of a row on SQLite, and
+-- by what stands in it for a long text on PostgreSQL.
+SELECT count(*) AS answers, CAST(COALESCE(sum(octet_length(answer)), 0) AS BIGINT) AS size FROM api_answers
 WHERE token_id = @token_id AND created_at >= @since;
 
 -- name: DeleteAnswersBefore :exec

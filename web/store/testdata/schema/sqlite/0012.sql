@@ -18,7 +18,7 @@ INSERT INTO goose_db_version VALUES(9,8,1,'2026-11-30 12:53:12');
 INSERT INTO goose_db_version VALUES(10,9,1,'2026-11-30 12:53:12');
 INSERT INTO goose_db_version VALUES(11,10,1,'2026-11-30 12:53:12');
 INSERT INTO goose_db_version VALUES(12,11,1,'2026-11-30 12:53:12');
-INSERT INTO goose_db_version VALUES(13,12,1,'2026-11-30 16:04:09');
+INSERT INTO goose_db_version VALUES(13,12,1,'2026-11-30 16:56:04');
 CREATE TABLE browsers (
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   token_hash TEXT   NOT NULL UNIQUE,
@@ -315,11 +315,13 @@ CREATE TABLE api_answers (
   token_id   BIGINT NOT NULL REFERENCES api_tokens (id) ON DELETE CASCADE,
   key        TEXT   NOT NULL CHECK (key <> ''),
   request    TEXT   NOT NULL, -- hash of all that was asked for
-  answer     TEXT   NOT NULL, -- base64; empty only inside of the transaction that makes it
   created_at BIGINT NOT NULL,
+  -- base64; empty only inside of the transaction that makes it. Nothing stands after it:
+  -- SQLite reads all of a long text to come to the next column.
+  answer     TEXT   NOT NULL,
   PRIMARY KEY (token_id, key)
 );
-INSERT INTO api_answers VALUES(1,'8e03978e-40d5-43dd-bc93-6894a57f9324','2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae','c2VhbGVk',1700003000000);
+INSERT INTO api_answers VALUES(1,'8e03978e-40d5-43dd-bc93-6894a57f9324','2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',1700003000000,'c2VhbGVk');
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('goose_db_version',13);
 INSERT INTO sqlite_sequence VALUES('browsers',4);
