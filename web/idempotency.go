@@ -75,7 +75,7 @@ func (s *Server) once(next echo.HandlerFunc) echo.HandlerFunc {
 func (s *Server) answerOnce(c echo.Context, next echo.HandlerFunc, k store.Keyed, token string, body []byte) error {
 	request, response := c.Request(), c.Response()
 	sealed, err := s.store.Once(request.Context(), k, s.cfg.Now(), func(ctx context.Context) (string, error) {
-		taken := &takenAnswer{header: http.Header{}}
+		taken := &takenAnswer{header: http.Header{}, status: http.StatusOK}
 		r := request.WithContext(ctx)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		c.SetRequest(r)
@@ -84,20 +84,29 @@ func (s *Server) answerOnce(c echo.Context, next echo.HandlerFunc, k store.Keyed
 		if err := next(c); err != nil {
 			return "", err
 		}
-		return sealAnswer(keptAnswer{taken.status, taken.header.Get(echo.HeaderContentType), taken.body.Bytes()}, k, token)
+		kept, err := taken.kept()
+		if err != nil {
+			return "", err
+		}
+		return sealAnswer(kept, k, token)
 	})
 	switch {
+	case errors.Is(err, store.ErrNoToken): // it has ended since bearer asked
+		return errNoToken
 	case errors.Is(err, store.ErrOtherRequest):
 		return unprocessable("", "This %s came with another request within the last 24 hours. Each request has a key of its own.", idempotencyHeader)
 	case errors.Is(err, store.ErrManyAnswers):
 		return later(c, 3600, &apiError{http.StatusTooManyRequests, "", fmt.Sprintf(
-			"This token has sent %d requests with a key within 24 hours, or their answers are too large to be kept. Wait until the first of them are a day old.", store.MaxAnswers)})
+			"For this token %d answers or %d MiB of them are kept, and each for 24 hours. Ask again in an hour.", store.MaxAnswers, store.MaxAnswerBytes>>20)})
 	case err != nil:
 		return err
 	}
 	kept, err := openAnswer(sealed, k, token)
 	if err != nil {
 		return err
+	}
+	if kept.Type == "" {
+		return c.NoContent(kept.Status)
 	}
 	return c.Blob(kept.Status, kept.Type, kept.Body)
 }
@@ -121,10 +130,25 @@ func (a *takenAnswer) Header() http.Header         { return a.header }
 func (a *takenAnswer) WriteHeader(status int)      { a.status = status }
 func (a *takenAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
+// kept is the answer as it can be given again. What would be lost is our mistake, which
+// the first request shows.
+func (a *takenAnswer) kept() (keptAnswer, error) {
+	for name := range a.header {
+		if name != echo.HeaderContentType {
+			return keptAnswer{}, fmt.Errorf("keep answer: its header %s would not be kept", name)
+		}
+	}
+	k := keptAnswer{a.status, a.header.Get(echo.HeaderContentType), a.body.Bytes()}
+	if k.Type == "" && len(k.Body) > 0 {
+		return keptAnswer{}, errors.New("keep answer: it has a body and no Content-Type")
+	}
+	return k, nil
+}
+
 // keptAnswer is what lies in the database, sealed.
 type keptAnswer struct {
 	Status int    `json:"status"`
-	Type   string `json:"type"`
+	Type   string `json:"type"` // "": there is no body
 	Body   []byte `json:"body"`
 }
 

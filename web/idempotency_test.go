@@ -1,13 +1,18 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/labstack/echo/v4"
 
 	"redeliver/web/store"
 	"redeliver/web/store/storetest"
@@ -19,6 +24,7 @@ type onceBundle struct {
 	*program
 	clock *testTime
 	one   string // address of the assignment
+	owner *visitor
 }
 
 const newTask = `{"title":"Backend","lang":"en","exercises":["core/charge-once"],"minutes":60,"retain_days":30}`
@@ -28,9 +34,10 @@ func setupOnce(t *testing.T, pathOrURL string) *onceBundle {
 	clock := &testTime{}
 	clock.Store(1_700_000_000_000)
 	b := setupOn(t, pathOrURL, Config{BaseURL: "https://practice.example", Now: clock.now}, testCatalog())
-	p := b.owner(t).program(t, "90")
+	owner := b.owner(t)
+	p := owner.program(t, "90")
 	made := p.ask(t, "POST", "/api/v1/assignments", newTask, http.StatusCreated)
-	return &onceBundle{b, p, clock, fmt.Sprintf("/api/v1/assignments/%v", made["id"])}
+	return &onceBundle{b, p, clock, fmt.Sprintf("/api/v1/assignments/%v", made["id"]), owner}
 }
 
 // under wants an answer with this status and as described.
@@ -48,6 +55,23 @@ func (b *onceBundle) candidates(t *testing.T) int {
 	t.Helper()
 	list, _ := b.ask(t, "GET", b.one+"/candidates", "", http.StatusOK)["items"].([]any)
 	return len(list)
+}
+
+// revoke ends the program's token.
+func (b *onceBundle) revoke(t *testing.T) {
+	t.Helper()
+	by, err := b.st.PersonByToken(t.Context(), store.HashToken(b.token), b.clock.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := b.st.Tokens(t.Context(), by.ID, b.clock.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := slices.MaxFunc(list, func(x, y store.Token) int { return cmp.Compare(x.ID, y.ID) })
+	if err := b.st.RevokeToken(t.Context(), store.Actor{Person: by}, newest.ID, b.clock.now()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A request under a key is done once.
@@ -150,6 +174,13 @@ func TestAPIOnce(t *testing.T) {
 			b.under(t, "busy", b.one+"/candidates", `{"name":"Tony"}`, http.StatusCreated)
 		})
 
+		t.Run("RevokedToken", func(t *testing.T) {
+			other := &onceBundle{b.testBundle, b.owner.program(t, "90"), b.clock, b.one, b.owner}
+			other.under(t, "kept", b.one+"/candidates", `{"name":"Niklaus"}`, http.StatusCreated)
+			other.revoke(t)
+			other.under(t, "kept", b.one+"/candidates", `{"name":"Niklaus"}`, http.StatusUnauthorized)
+		})
+
 		t.Run("NoKey", func(t *testing.T) {
 			for _, keys := range [][]string{{""}, {`""`}, {`"a`}, {`a"b`}, {"a b"}, {`"a\"b"`}, {"ключ"}, {strings.Repeat("k", 256)}, {"one", "two"}} {
 				if a := b.sendUnder(t, "POST", b.one+"/candidates", `{"name":"Tony"}`, keys...); a.status != http.StatusBadRequest || !strings.Contains(a.body, idempotencyHeader) {
@@ -160,5 +191,76 @@ func TestAPIOnce(t *testing.T) {
 				t.Errorf("status %d", a.status)
 			}
 		})
+	})
+}
+
+// Handlers that the site does not have behave under a key as they must, too.
+func TestAPIOnceHandlers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, pathOrURL string) {
+		b := setupOnce(t, pathOrURL)
+		router, ok := b.srv.handler.(*echo.Echo)
+		if !ok {
+			t.Fatalf("the handler is a %T", b.srv.handler)
+		}
+		invite := func(c echo.Context) error { // as a part of a handler
+			a, err := b.st.Assignment(c.Request().Context(), b.srv.actor(c), 1)
+			if err != nil {
+				return err
+			}
+			_, err = b.srv.invite(c, a, "Grace", 0)
+			return err
+		}
+		broken := true
+		router.POST("/api/v1/panic", func(c echo.Context) error {
+			if err := invite(c); err != nil {
+				return err
+			}
+			if broken {
+				panic("broken")
+			}
+			return c.JSON(http.StatusOK, "mended")
+		}, b.srv.bearer, b.srv.once)
+		router.POST("/api/v1/location", func(c echo.Context) error {
+			c.Response().Header().Set(echo.HeaderLocation, "/somewhere")
+			return errors.Join(invite(c), c.JSON(http.StatusCreated, "made"))
+		}, b.srv.bearer, b.srv.once)
+		router.POST("/api/v1/nothing", func(c echo.Context) error {
+			return errors.Join(invite(c), c.NoContent(http.StatusNoContent))
+		}, b.srv.bearer, b.srv.once)
+		router.POST("/api/v1/ending", invite, b.srv.bearer, func(next echo.HandlerFunc) echo.HandlerFunc {
+			return func(c echo.Context) error { b.revoke(t); return next(c) }
+		}, b.srv.once)
+
+		send := func(path string, status, candidates int) answer {
+			t.Helper()
+			a := b.sendUnder(t, "POST", path, "", path)
+			if a.status != status {
+				t.Errorf("%s: status %d, want %d: %s", path, a.status, status, a.body)
+			}
+			var n int
+			if err := b.st.Read.QueryRowContext(t.Context(), "SELECT count(*) FROM candidates").Scan(&n); err != nil || n != candidates {
+				t.Errorf("%s: %d candidates, want %d, err %v", path, n, candidates, err)
+			}
+			return a
+		}
+		// Nothing is kept, and the key is free.
+		send("/api/v1/panic", http.StatusInternalServerError, 0)
+		broken = false
+		send("/api/v1/panic", http.StatusOK, 1)
+		send("/api/v1/panic", http.StatusOK, 1)
+
+		// An answer that cannot be given again as it was is none.
+		send("/api/v1/location", http.StatusInternalServerError, 1)
+		for range 2 {
+			if a := send("/api/v1/nothing", http.StatusNoContent, 2); a.header.Values(echo.HeaderContentType) != nil {
+				t.Errorf("an answer without a body has %v", a.header)
+			}
+		}
+
+		// The token ends between its check and the transaction.
+		if a := send("/api/v1/ending", http.StatusUnauthorized, 2); a.header.Get(echo.HeaderWWWAuthenticate) == "" {
+			t.Errorf("%v %s", a.header, a.body)
+		}
 	})
 }

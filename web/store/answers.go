@@ -25,6 +25,9 @@ var ErrOtherRequest = errors.New("the key belongs to another request")
 // ErrManyAnswers says that a token has as many answers as are kept.
 var ErrManyAnswers = errors.New("too many answers are kept")
 
+// ErrNoToken says that there is no such token any more.
+var ErrNoToken = errors.New("the token has ended")
+
 // Keyed is a request of a program that is done once, however often it comes.
 type Keyed struct {
 	TokenHash string // of the token that it came with; each has keys of its own
@@ -35,13 +38,15 @@ type Keyed struct {
 // Once returns what a request was answered, or else lets do make the answer. What do
 // does with its context is in one transaction with the key and the answer: after an
 // error nothing of it is there, and the key is free. Two that come at once follow each
-// other. Beside do's errors: ErrOtherRequest, ErrManyAnswers, and ErrNotFound when there
-// is no such token any more.
+// other. Beside do's errors: ErrOtherRequest, ErrManyAnswers, ErrNoToken.
 func (s *Store) Once(ctx context.Context, k Keyed, now time.Time, do func(context.Context) (answer string, err error)) (answer string, err error) {
 	err = s.InTx(ctx, func(tx *sql.Tx, q *db.Queries) error {
 		token, err := q.FindToken(ctx, db.FindTokenParams{TokenHash: k.TokenHash, Now: now.UnixMilli()})
+		if errors.Is(err, sql.ErrNoRows) {
+			err = ErrNoToken
+		}
 		if err != nil {
-			return orNotFound("find token", err)
+			return fmt.Errorf("find token: %w", err)
 		}
 		id := token.ApiToken.ID
 		first, err := beginAnswer(ctx, q, id, k, now)

@@ -81,7 +81,7 @@ func TestOnce(t *testing.T) {
 				t.Errorf("a day later: %q, err %v", later, err)
 			}
 			k.TokenHash = "none"
-			if _, err := b.st.Once(ctx, k, b.now, b.assign); !errors.Is(err, store.ErrNotFound) {
+			if _, err := b.st.Once(ctx, k, b.now, b.assign); !errors.Is(err, store.ErrNoToken) {
 				t.Errorf("a token that is not there: %v", err)
 			}
 			if n := b.assignments(t) - before; n != 3 {
@@ -185,7 +185,7 @@ func TestOnce(t *testing.T) {
 
 		t.Run("TooLargeToBeKept", func(t *testing.T) {
 			k := store.Keyed{TokenHash: "one", Key: "large", Request: "r"}
-			large := func(context.Context) (string, error) { return strings.Repeat("x", store.MaxAnswerBytes+1), nil }
+			large := func(context.Context) (string, error) { return strings.Repeat("é", store.MaxAnswerBytes/2+1), nil } // bytes, not characters
 			if _, err := b.st.Once(ctx, k, b.now, large); err != nil {
 				t.Fatal(err)
 			}
