@@ -394,6 +394,17 @@ func TestBasePathCookies(t *testing.T) {
 	}
 }
 
+// Storage has no paths: emptying it would empty that of the other sites on the host.
+func TestBasePathForget(t *testing.T) {
+	t.Parallel()
+	v := setup(t, Config{BasePath: basePath}, testCatalog()).visitor(t)
+	v.post(t, basePath+exercisePage+"/drafts", form(0, "package handler\n"))
+	a := v.post(t, basePath+"/en/progress/forget", url.Values{"sure": {"yes"}})
+	if a.status != http.StatusSeeOther || a.header.Values("Clear-Site-Data") != nil {
+		t.Errorf("status %d, header %v", a.status, a.header)
+	}
+}
+
 // The provider sends browsers back to the prefix, and the site leads on from there.
 func TestBasePathProvider(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,10 @@ func (s *Server) browserForget(c echo.Context) error {
 	c.SetCookie(&http.Cookie{ //nolint:gosec // Secure follows the site's address
 		Name: s.cookieName(), Path: "/", MaxAge: -1, HttpOnly: true, Secure: s.cfg.SecureCookies, SameSite: http.SameSiteLaxMode,
 	})
-	// The editor keeps what it could not send in the storage of its tab.
-	c.Response().Header().Set("Clear-Site-Data", `"storage"`)
+	// The editor keeps what it could not send in the storage of its tab, which goes with
+	// the tab. Storage has no paths: what is under a prefix shares it with its neighbours.
+	if s.cfg.BasePath == "" {
+		c.Response().Header().Set("Clear-Site-Data", `"storage"`)
+	}
 	return c.Redirect(http.StatusSeeOther, string(views.WithNotice(views.ProgressURL(s.home(c)), "forgotten")))
 }
