@@ -88,7 +88,7 @@ func TestPastes(t *testing.T) {
 		if !strings.Contains(body, "It is no reproach and changes no verdict.") {
 			t.Error("the report does not say what a mark is")
 		}
-		if strings.Contains(body, "more were not kept") {
+		if strings.Contains(body, "ones are not kept") {
 			t.Error("two marks are all that are kept")
 		}
 		playback := b.report + "/exercises/core/charge-once"
@@ -183,7 +183,7 @@ func TestPastes(t *testing.T) {
 		if len(e.Pastes) != store.MaxPastes || !e.PastesFull || len(e.Drafts) != 10 {
 			t.Errorf("%d marks, full: %t, %d drafts", len(e.Pastes), e.PastesFull, len(e.Drafts))
 		}
-		checked(t, b.owner.get(t, b.report, 200).body, htmlcheck.In(".exercise-report", htmlcheck.Contains("200 marks are kept for an exercise; more were not kept.")))
+		checked(t, b.owner.get(t, b.report, 200).body, htmlcheck.In(".exercise-report", htmlcheck.Contains("At most 200 marks are kept for an exercise; further ones are not kept.")))
 		sat := b.clock.now()
 		for _, p := range e.Pastes {
 			if p.At.After(sat) || p.At.Before(sat.Add(-time.Minute)) {
