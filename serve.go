@@ -265,7 +265,7 @@ func siteURL(flag string) (string, error) {
 	}
 	u, err := url.Parse(flag)
 	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.User != nil, u.RawQuery != "", u.Fragment != "":
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.User != nil, u.RawQuery != "", u.Fragment != "":
 		return "", usageError{fmt.Errorf("--base-url is scheme and host, https://practice.example, and not %q", flag)}
 	case strings.Trim(u.Path, "/") != "":
 		return "", usageError{fmt.Errorf("--base-url is scheme and host alone: --base-url %s --base-path %s", u.Scheme+"://"+u.Host, strings.TrimRight(u.Path, "/"))}
