@@ -63,13 +63,9 @@ const (
 func coldExport(index uint32) string { return fmt.Sprintf("%s%d", coldPrefix, index) }
 
 // coldFunctions finds the functions of a program whose names are cold, by their
-// index, in order. It is empty for a module without names or without host calls. A
-// name may be unknown: new versions of Go have new functions, which are loaded.
-func coldFunctions(sections []section, cold map[string]bool) (functions []uint32, err error) {
-	imported, host, err := findHostCall(find(sections, sectionImport))
-	if err != nil || host < 0 {
-		return nil, err
-	}
+// index, in order; those that are imported come first. It is empty for a module without
+// names. A name may be unknown: new versions of Go have new functions, which are loaded.
+func coldFunctions(sections []section, imported uint32, cold map[string]bool) (functions []uint32, err error) {
 	usual, err := usualTypes(find(sections, sectionType))
 	if err != nil {
 		return nil, err
@@ -136,7 +132,7 @@ const functionNames = 1
 // eachName calls visit with what the name section says of functions.
 func eachName(sections []section, visit func(index uint32, name string)) error {
 	for _, s := range sections {
-		if s.id != sectionCustom || !isNameSection(s.body) {
+		if s.id != sectionCustom {
 			continue
 		}
 		r := reader{b: s.body}
@@ -163,15 +159,15 @@ func eachName(sections []section, visit func(index uint32, name string)) error {
 }
 
 // leaveOut is the code section without the bodies of cold functions, and which
-// they are.
+// they are: none in a module without host calls.
 func leaveOut(sections []section, names map[string]bool) (code []byte, cold []uint32, err error) {
 	code = find(sections, sectionCode)
-	if cold, err = coldFunctions(sections, names); err != nil || len(cold) == 0 {
+	imported, host, err := findHostCall(find(sections, sectionImport))
+	if err != nil || host < 0 {
 		return code, nil, err
 	}
-	imported, host, err := findHostCall(find(sections, sectionImport))
-	if err != nil {
-		return nil, nil, err
+	if cold, err = coldFunctions(sections, imported, names); err != nil || len(cold) == 0 {
+		return code, nil, err
 	}
 	left, r := cold, reader{b: code}
 	n := r.u32()
@@ -187,13 +183,12 @@ func leaveOut(sections []section, names map[string]bool) (code []byte, cold []ui
 }
 
 func coldBody(host, index uint32) []byte {
-	const i32Const, localGet, call, end = 0x41, 0x20, 0x10, 0x0b
 	b := []byte{0} // no variables
-	b = appendSigned(append(b, i32Const), opCold)
-	b = appendSigned(append(b, i32Const), int64(int32(index)))
-	b = append(b, localGet, 0, i32Const, 0, i32Const, 0)
-	b = binary.AppendUvarint(append(b, call), uint64(host))
-	return append(b, end)
+	b = appendSigned(append(b, opI32Const), opCold)
+	b = appendSigned(append(b, opI32Const), int64(int32(index)))
+	b = append(b, opLocalGet, 0, opI32Const, 0, opI32Const, 0)
+	b = binary.AppendUvarint(append(b, opCall), uint64(host))
+	return append(b, opEnd)
 }
 
 // appendSigned appends a signed number in LEB128, as WebAssembly writes it.
@@ -217,10 +212,6 @@ func coldModule(sections []section, cold []uint32) ([]byte, error) {
 		switch s.id {
 		case sectionMemory, sectionGlobal, sectionData, sectionDataCount:
 			continue
-		case sectionCustom:
-			if !isNameSection(s.body) {
-				continue
-			}
 		case sectionImport:
 			s.body, err = importState(s.body, find(sections, sectionGlobal))
 		case sectionExport:
@@ -351,5 +342,5 @@ func (i *Instance) instantiateCold(ctx context.Context) (api.Module, error) {
 		}
 		return nil
 	})
-	return i.program.runtime.InstantiateModule(ctx, whole, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	return i.program.anonymous(ctx, whole)
 }

@@ -26,9 +26,9 @@ func mergeData(body []byte) ([]byte, error) {
 	for _, p := range pieces {
 		copy(image[p.at-from:], p.data)
 	}
-	const active, i32Const, end = 0, 0x41, 0x0b
-	out := append(make([]byte, 0, len(image)+16), 1, active, i32Const)
-	out = append(appendSigned(out, int64(int32(uint32(from)))), end)
+	const active = 0
+	out := append(make([]byte, 0, len(image)+16), 1, active, opI32Const)
+	out = append(appendSigned(out, int64(int32(uint32(from)))), opEnd)
 	return append(binary.AppendUvarint(out, uint64(len(image))), image...), nil
 }
 

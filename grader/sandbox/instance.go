@@ -56,8 +56,7 @@ func (p *Program) Instance(ctx context.Context, clock *Clock) (*Instance, error)
 
 func (i *Instance) instantiate(ctx context.Context) error {
 	p := i.program
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions()
-	m, err := p.runtime.InstantiateModule(ctx, p.module, config)
+	m, err := p.anonymous(ctx, p.module)
 	if err != nil {
 		return fmt.Errorf("instantiate: %w", err)
 	}
@@ -68,6 +67,11 @@ func (i *Instance) instantiate(ctx context.Context) error {
 		i.globals[k] = m.ExportedGlobal(globalName(k))
 	}
 	return nil
+}
+
+// anonymous makes an instance of a module, of which there may be many.
+func (p *Program) anonymous(ctx context.Context, m wazero.CompiledModule) (api.Module, error) {
+	return p.runtime.InstantiateModule(ctx, m, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 }
 
 // Close frees the process, which must not be in a call. The instance must not

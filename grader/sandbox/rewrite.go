@@ -23,6 +23,17 @@ const (
 	sectionDataCount = 12
 )
 
+// Opcodes of the instructions that are read or written here.
+const (
+	opEnd      = 0x0b
+	opCall     = 0x10
+	opLocalGet = 0x20
+	opI32Const = 0x41
+	opI64Const = 0x42
+	opF32Const = 0x43
+	opF64Const = 0x44
+)
+
 // Kinds of an import or export.
 const (
 	kindFunction = 0
@@ -55,7 +66,9 @@ func find(sections []section, id byte) []byte {
 	return []byte{0}
 }
 
-// split takes a wasm binary apart. The bodies are parts of it.
+// split takes a wasm binary apart. The bodies are parts of it. Custom sections other than
+// the function names go: the debug information is large and nobody reads it. The names
+// appear in stack traces.
 func split(wasm []byte) ([]section, error) {
 	if len(wasm) < len(wasmHeader) || string(wasm[:len(wasmHeader)]) != wasmHeader {
 		return nil, errors.New("not a WebAssembly module of version 1")
@@ -71,6 +84,9 @@ func split(wasm []byte) ([]section, error) {
 			return nil, errors.New("the module has a section twice")
 		}
 		seen[id] = id != sectionCustom
+		if id == sectionCustom && !isNameSection(body) {
+			continue
+		}
 		sections = append(sections, section{id, body})
 	}
 	return sections, nil
@@ -95,8 +111,6 @@ func globalName(i int) string { return fmt.Sprintf("%s%d", globalPrefix, i) }
 //     memory later or never, and an instance that has grown cannot be restored.
 //   - Functions that are called cold are left out (cold.go).
 //   - Pieces of data that lie close together become one (data.go).
-//   - Custom sections other than the function names go: the debug information
-//     is large and nobody reads it. The names appear in stack traces.
 //
 // It refuses a start function, which would run before an instance has a
 // snapshot, and imports that are not functions.
@@ -108,10 +122,6 @@ func rewrite(sections []section, extraPages uint32, cold map[string]bool) ([]byt
 		body := s.body
 		var err error
 		switch s.id {
-		case sectionCustom:
-			if !isNameSection(body) {
-				continue
-			}
 		case sectionStart:
 			err = errors.New("the module has a start function")
 		case sectionImport:
@@ -263,19 +273,18 @@ func (r *reader) signed() int64 {
 // constant reads an expression that is one number, as Go's linker writes them. The
 // result is 0 for one that is no int32 or int64.
 func (r *reader) constant() int64 {
-	const i32Const, i64Const, f32Const, f64Const, end = 0x41, 0x42, 0x43, 0x44, 0x0b
 	var v int64
 	switch r.byte() {
-	case i32Const, i64Const:
+	case opI32Const, opI64Const:
 		v = r.signed()
-	case f32Const:
+	case opF32Const:
 		r.skip(4)
-	case f64Const:
+	case opF64Const:
 		r.skip(8)
 	default:
 		r.err = errTruncated
 	}
-	if r.byte() != end {
+	if r.byte() != opEnd {
 		r.err = errTruncated
 	}
 	return v
